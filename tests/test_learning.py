@@ -1,0 +1,121 @@
+"""Digits, the small vision transformer, training, the toy task, the Jacobian's rank."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from sklearn.datasets import load_digits
+
+from qkvlib.data import digits
+from qkvlib.freedom import jacobian_rank
+from qkvlib.tasks import salient
+from qkvlib.train import accuracy, batches, fit
+from qkvlib.vit import Attention, ViT
+
+
+def test_digits_are_split_without_overlap_and_in_proportion():
+    parts = digits(3, dtype=torch.float64)
+    assert [len(part.labels) for part in parts] == [1078, 359, 360]
+    images = torch.cat([part.images for part in parts]).flatten(1)
+    assert abs(images.mean()) < 1e-12 and abs(images.std() - 1) < 1e-3
+    theirs = load_digits().data
+    restored = images * theirs.std() + theirs.mean()  # the same images, every one once
+    np.testing.assert_allclose(np.sort(restored @ np.arange(64)), np.sort(theirs @ np.arange(64)))
+    counts = torch.stack([part.labels.bincount() / len(part.labels) for part in parts])
+    assert (counts - 0.1).abs().max() < 0.02
+    assert len(digits(3, n_train=10).train.labels.unique()) == 10
+    assert not torch.equal(digits(4).test.labels, digits(3).test.labels)
+    with pytest.raises(ValueError, match="n_train=9; wanted 10 to 1078"):
+        digits(n_train=9)
+
+
+@pytest.mark.parametrize("biases", ["", "q", "kv", "qkv"])
+def test_attention_layer_equals_pytorchs(biases):
+    torch.manual_seed(0)
+    ours = Attention(12, 3, biases).double()
+    theirs = torch.nn.MultiheadAttention(12, 3, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.W_Q.T, ours.W_K.T, ours.W_V.T]))
+        theirs.in_proj_bias.copy_(torch.cat([(n in biases) * getattr(ours, f"b_{n.upper()}")
+                                             for n in "qkv"]))
+        theirs.out_proj.weight.copy_(ours.W_O.T)
+        theirs.out_proj.bias.copy_(ours.b_O)
+    x = torch.randn(2, 5, 12, dtype=torch.float64)
+    assert torch.allclose(ours(x), theirs(x, x, x)[0], atol=1e-12, rtol=0)
+
+
+def test_models_that_differ_in_biases_share_every_initial_value():
+    one, other = ViT(biases="qkv", seed=5), ViT(biases="v", seed=5)
+    for (name, a), (_, b) in zip(one.named_parameters(), other.named_parameters(), strict=True):
+        assert torch.equal(a, b), name
+    assert not torch.equal(one.W_E, ViT(seed=6).W_E)
+    state = torch.get_rng_state()
+    ViT()
+    assert torch.equal(torch.get_rng_state(), state)  # and leaves the caller's randomness alone
+
+
+def test_vit_sees_patches_as_tokens():
+    model = ViT(size=8, patch=4)
+    with torch.no_grad():
+        model.position.zero_()
+    image = torch.randn(1, 8, 8)
+    swapped = torch.cat([image[:, 4:], image[:, :4]], dim=1)  # the patches, in another order
+    assert torch.allclose(model(image), model(swapped), atol=1e-5)
+    assert not torch.allclose(model(image), model(image.transpose(1, 2)), atol=1e-2)
+    assert model(torch.zeros(0, 8, 8)).shape == (0, 10)
+
+
+@pytest.mark.parametrize("options", [{"patch": 3}, {"heads": 5}, {"biases": "qx"}])
+def test_vit_refuses_sizes_that_do_not_fit(options):
+    with pytest.raises(ValueError, match=str(next(iter(options.values())))):
+        ViT(**options)
+
+
+def test_fit_minimises_and_is_repeatable():
+    def run():
+        w = torch.zeros(3, requires_grad=True)
+        history = fit(lambda: (w - torch.arange(3)).square().sum(), [w], steps=300, lr=0.05)
+        return w.detach(), history
+
+    (w, history), (again, _) = run(), run()
+    assert torch.allclose(w, torch.arange(3.0), atol=1e-2) and len(history) == 300
+    assert history[0] == 5 and history[-1] < 1e-3 and torch.equal(w, again)
+
+
+def test_fit_stops_at_a_loss_that_is_not_finite():
+    w = torch.ones(1, requires_grad=True)
+    with pytest.raises(FloatingPointError, match="nan at step 0 of 5"):
+        fit(lambda: w.sum() * math.nan, [w], steps=5, lr=0.1)
+
+
+def test_batches_repeat_with_their_seed_and_accuracy_counts():
+    part = digits().validation
+    one, again, other = (batches(part, 7, seed=s) for s in (0, 0, 1))
+    images, labels = next(one)
+    assert images.shape == (7, 8, 8) and torch.equal(labels, next(again)[1])
+    assert not torch.equal(images, next(other)[0]) and not torch.equal(images, next(one)[0])
+    right = F.one_hot(part.labels, 10)
+    assert accuracy(lambda _: right, part) == 1.0
+    right[: len(right) // 2] = F.one_hot((part.labels[: len(right) // 2] + 1) % 10, 10)
+    assert accuracy(lambda _: right, part) == pytest.approx(0.5, abs=0.01)
+
+
+def test_salient_targets_are_the_payload_of_the_winner():
+    x, target = salient(torch.Generator().manual_seed(0), (3, 5), tokens=4, width=6, payload=2)
+    assert x.shape == (3, 5, 4, 6) and target.shape == (3, 5, 1, 2)
+    for sequence, wanted in zip(x.flatten(0, 1), target.flatten(0, 1), strict=True):
+        best = max(sequence, key=lambda token: token[0])
+        assert torch.equal(wanted[0], best[1:3])
+    with pytest.raises(ValueError, match="payload=6 .* width ≥ 7"):
+        salient(torch.Generator(), (1,), width=6, payload=6)
+
+
+def test_jacobian_rank_counts_directions_not_parameters():
+    x = torch.randn(20, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    W = {"U": torch.randn(4, 2, dtype=torch.float64), "V": torch.randn(2, 5, dtype=torch.float64)}
+    assert jacobian_rank(lambda p: x @ p["U"] @ p["V"], W) == 2 * (4 + 5 - 2)  # matrices of rank 2
+    assert jacobian_rank(lambda p: x @ p["U"], W) == 8  # V unused
+    with pytest.raises(TypeError, match="U has dtype torch.float32; wanted float64"):
+        jacobian_rank(lambda p: p["U"], {"U": torch.ones(2, 2)})
