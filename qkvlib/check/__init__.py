@@ -1,0 +1,20 @@
+"""Exercises that check themselves: each takes an attempt, returns a `Result`, names the mistake.
+
+    >>> from qkvlib import check
+    >>> check.attention(lambda query, key, value: ...)
+    … attention: not attempted yet (the function returns Ellipsis).
+
+A function is tried on random shapes in float64 and float32, as NumPy or as torch, and compared
+with this library and with functions that are wrong in known ways. A new exercise is a call of
+`judge` with cases, a reference and its misconceptions.
+"""
+
+from .by_hand import three_tokens
+from .key_bias import wake_key_bias
+from .query_bias import query_bias_prior
+from .result import Result
+from .scaled_dot_product import attention
+from .value_bias import fold_value_bias
+
+__all__ = ["Result", "attention", "fold_value_bias", "query_bias_prior", "three_tokens",
+           "wake_key_bias"]
