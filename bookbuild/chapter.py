@@ -1,0 +1,142 @@
+"""A chapter's files, and the one fixed form in which they are stored.
+
+    chapters/NAME.ipynb         the notebook with its outputs: what the site shows
+    chapters/text/NAME.md       the same cells without outputs (jupytext, md:myst), for review
+    chapters/colab/NAME.ipynb   the plain copy, generated, for Colab and for download
+
+The same chapter always has the same bytes: no times, no random ids, no versions of tools.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from bookbuild.address import ROOT
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+# No jupytext version here: it would change with every contributor's environment.
+HEADER = """\
+---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+    format_version: 0.13
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+"""
+
+# Everything else that tools leave in a cell's metadata (times, folded states, …) is dropped.
+CELL_METADATA = ("tags", "mystnb", "slideshow")
+
+# Its model ids are random, and on a page without a kernel it shows nothing.
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter's files, by its name."""
+
+    name: str
+    folder: Path = ROOT / "chapters"
+
+    @property
+    def notebook(self) -> Path:
+        """The notebook with outputs."""
+        return self.folder / f"{self.name}.ipynb"
+
+    @property
+    def text(self) -> Path:
+        """The paired MyST text."""
+        return self.folder / "text" / f"{self.name}.md"
+
+    @property
+    def colab(self) -> Path:
+        """The generated copy in plain Markdown."""
+        return self.folder / "colab" / f"{self.name}.ipynb"
+
+
+def chapters(folder: Path = ROOT / "chapters") -> list[Chapter]:
+    """Return every chapter that has a notebook or a text."""
+    names = {path.stem for path in [*folder.glob("*.ipynb"), *folder.glob("text/*.md")]}
+    return [Chapter(name, folder) for name in sorted(names)]
+
+
+def read(path: Path) -> NotebookNode:
+    """Return a notebook, or a text as a notebook without outputs, in the fixed form."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return normalise(jupytext.reads(text, fmt="md:myst"))
+    return normalise(nbformat.reads(text, as_version=4))
+
+
+def as_json(notebook: NotebookNode) -> str:
+    """Return a notebook as the text of its file."""
+    return nbformat.writes(notebook) + "\n"
+
+
+def as_text(notebook: NotebookNode) -> str:
+    """Return a notebook's cells as MyST text."""
+    body = jupytext.writes(notebook, fmt="md:myst").split("---\n", 2)[2]
+    return HEADER + body.rstrip("\n") + "\n"
+
+
+def normalise(notebook: NotebookNode) -> NotebookNode:
+    """Return the same notebook in the fixed form: metadata, ids and outputs.
+
+    A cell's id comes from what it says, so that a new cell leaves the others' ids alone.
+    """
+    synced = notebook.metadata.get("book", {}).get("synced")
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    fixed = nbformat.v4.new_notebook(metadata=metadata)
+    if synced:
+        fixed.metadata.book = {"synced": synced}
+    ids = set()
+    for old in notebook.cells:
+        cell = NotebookNode(cell_type=old.cell_type, source=old.source.strip("\n"))
+        if not cell.source:
+            continue
+        cell.metadata = NotebookNode(
+            {key: old.metadata[key] for key in CELL_METADATA if old.metadata.get(key)}
+        )
+        cell.id = cell_id(cell, ids)
+        if cell.cell_type == "code":
+            cell.execution_count = old.get("execution_count")
+            cell.outputs = normal_outputs(old.get("outputs", []))
+        fixed.cells.append(cell)
+    return fixed
+
+
+def cell_id(cell: NotebookNode, taken: set[str]) -> str:
+    """Return a cell's id, and add it to those taken."""
+    name = "bootstrap"  # keeps its id when the repository's address changes
+    if "bootstrap" not in cell.metadata.get("tags", []):
+        name = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:8]
+    fresh, number = name, 1
+    while fresh in taken:
+        number += 1
+        fresh = f"{name}-{number}"
+    taken.add(fresh)
+    return fresh
+
+
+def normal_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Return outputs without widget views, printed text in one piece however it arrived."""
+    fixed = []
+    for output in outputs:
+        output = NotebookNode(output)
+        if output.output_type == "stream" and fixed and fixed[-1].get("name") == output.name:
+            fixed[-1].text += output.text
+            continue
+        if "data" in output:
+            output.data = NotebookNode({k: v for k, v in output.data.items() if k != WIDGET})
+        fixed.append(output)
+    return fixed
