@@ -8,11 +8,13 @@ The same chapter always has the same bytes: no times, no random ids, no versions
 """
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import jupytext
 import nbformat
+import yaml
 from nbformat import NotebookNode
 
 from bookbuild.address import ROOT
@@ -31,11 +33,13 @@ kernelspec:
   display_name: Python 3
   language: python
   name: python3
----
 """
 
 # Everything else that tools leave in a cell's metadata (times, folded states, …) is dropped.
 CELL_METADATA = ("tags", "mystnb", "slideshow")
+
+# What figures.show prints beside a picture; the site wants it in the cell's metadata.
+ALT = "Figure: "
 
 # Its model ids are random, and on a page without a kernel it shows nothing.
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -86,7 +90,11 @@ def as_json(notebook: NotebookNode) -> str:
 def as_text(notebook: NotebookNode) -> str:
     """Return a notebook's cells as MyST text."""
     body = jupytext.writes(notebook, fmt="md:myst").split("---\n", 2)[2]
-    return HEADER + body.rstrip("\n") + "\n"
+    header = HEADER
+    if page := notebook.metadata.get("myst"):
+        plain = json.loads(json.dumps({"myst": page}))  # yaml knows no NotebookNode
+        header += yaml.safe_dump(plain, allow_unicode=True, width=96)
+    return f"{header}---\n{body.rstrip()}\n"
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
@@ -99,6 +107,8 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     fixed = nbformat.v4.new_notebook(metadata=metadata)
     if synced:
         fixed.metadata.book = {"synced": synced}
+    if page := notebook.metadata.get("myst"):  # the page's description, for search engines
+        fixed.metadata.myst = page
     ids = set()
     for old in notebook.cells:
         cell = NotebookNode(cell_type=old.cell_type, source=old.source.strip("\n"))
@@ -111,8 +121,19 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             cell.execution_count = old.get("execution_count")
             cell.outputs = normal_outputs(old.get("outputs", []))
+            if alt := alternative_text(cell):
+                cell.metadata.mystnb = {"image": {"alt": alt}}
         fixed.cells.append(cell)
     return fixed
+
+
+def alternative_text(cell: NotebookNode) -> str:
+    """Return what a cell's picture shows, in the words that were given with it; else ''."""
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if any(kind.startswith("image/") for kind in data):
+            return data.get("text/plain", "").removeprefix(ALT)
+    return ""
 
 
 def cell_id(cell: NotebookNode, taken: set[str]) -> str:

@@ -8,7 +8,7 @@ from statistics import median
 from nbformat import NotebookNode
 
 from bookbuild.address import address, bootstrap_cell
-from bookbuild.chapter import Chapter, as_json, as_text, read
+from bookbuild.chapter import ALT, Chapter, as_json, as_text, read
 from bookbuild.lookup import Book
 from bookbuild.myst import MystError
 from bookbuild.pairing import sources
@@ -54,8 +54,9 @@ def form(chapter: Chapter, notebook: NotebookNode) -> Iterator[str]:
     ours, theirs = sources(notebook), sources(text)
     if ours != theirs:
         same = [a == b for a, b in zip(ours, theirs, strict=False)]
-        number = (same + [False]).index(False) + 1
-        yield f"cell {number}: notebook and text differ: run 'sync'"
+        number = (same + [False]).index(False)  # the first is the page's own metadata
+        where = f"cell {number}" if number else "the page's description"
+        yield f"{where}: notebook and text differ: run 'sync'"
     elif chapter.text.read_text(encoding="utf-8") != as_text(notebook):
         yield "the text is not in the fixed form: run 'sync'"
 
@@ -120,7 +121,7 @@ def outputs(cell: NotebookNode) -> Iterator[str]:
             if found := UNSTABLE.search(text):
                 yield f"the output holds '{found[0]}', which changes with every run or machine"
         if any(kind.startswith("image/") for kind in data):
-            head, _, alt = data.get("text/plain", "").partition("Figure: ")
+            head, _, alt = data.get("text/plain", "").partition(ALT)
             if head or not alt.strip():
                 yield "an image without alternative text: show it with qkvlib.figures.show"
             elif re.fullmatch(r"\S+|.*\.(png|svg|jpe?g|webp)", alt.strip(), re.IGNORECASE):

@@ -19,7 +19,7 @@ from bookbuild.files import replace
 from bookbuild.gate import faults
 from bookbuild.lookup import Book
 from bookbuild.myst import MystError
-from bookbuild.pairing import PairingError, sync
+from bookbuild.pairing import PairingError, settle, sync
 from bookbuild.plain import plain_copy
 from bookbuild.running import execute, run_alone
 
@@ -84,7 +84,7 @@ def execute_command(chapter: Chapter, options: argparse.Namespace) -> int:
     fresh = execute(
         read(chapter.notebook), lambda done: print(f"{chapter.name}: {done}", flush=True)
     )
-    replace(chapter.notebook, as_json(fresh))
+    settle(chapter, fresh, "executed")  # the text, too: a picture may have new words
     return plain_command(chapter, options)
 
 

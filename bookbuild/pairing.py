@@ -16,7 +16,8 @@ class PairingError(ValueError):
 
 def sources(notebook: NotebookNode) -> list[tuple[str, str, dict]]:
     """Return what the two forms have in common: each cell's type, source and metadata."""
-    return [(cell.cell_type, cell.source, dict(cell.metadata)) for cell in notebook.cells]
+    page = ("page", "", dict(notebook.metadata.get("myst", {})))
+    return [page, *((cell.cell_type, cell.source, dict(cell.metadata)) for cell in notebook.cells)]
 
 
 def fingerprint(notebook: NotebookNode) -> str:

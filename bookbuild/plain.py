@@ -38,11 +38,13 @@ def plain_copy(notebook: NotebookNode, book: Book) -> NotebookNode:
 
 
 def code_metadata(cell: NotebookNode) -> NotebookNode:
-    """Return the metadata that means something outside the book: tags, and what is folded."""
+    """Return the metadata worth keeping: tags, what a picture shows, and what is folded."""
     if cell.metadata.get("mystnb", {}).get("figure"):
         raise MystError("a figure's caption is lost in the plain copy: say it in Markdown instead")
     tags = cell.metadata.get("tags", [])
     metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+    if "mystnb" in cell.metadata:
+        metadata.mystnb = cell.metadata.mystnb
     if FOLDED & set(tags):
         metadata.jupyter = {"source_hidden": True}
         metadata.cellView = "form"

@@ -1,0 +1,80 @@
+"""The claims' tests can fail: each planted fault of the library turns those of its claim red."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bookbuild import claims
+
+ROOT = Path(__file__).parents[1]
+
+
+class Mutant(NamedTuple):
+    """One line of qkvlib, put wrong, and a claim that no longer holds."""
+
+    file: str
+    right: str
+    wrong: str
+    breaks: str
+
+
+MUTANTS = {
+    "scale dropped": Mutant(
+        "attention.py", "1 / math.sqrt(query.shape[-1]) if scale is None else scale", "1", "B9"),
+    "softmax over the queries": Mutant(
+        "attention.py", "xp.softmax(scores, dim=-1)", "xp.softmax(scores, dim=-2)", "B7"),
+    "one added to the denominator": Mutant(
+        "attention.py", "    scores = (query *",
+        "    value = value / (1 + xp.exp(-query @ key.mT).sum(-1)[..., :1, None])\n    scores = (query *",
+        "B7"),
+    "keys normalised": Mutant(
+        "attention.py", "    scores = (query *", "    key = key / (key**2).sum(-1)[..., None]**.5\n"
+        "    scores = (query *", "B7"),
+    "mask inverted": Mutant("attention.py", "xp.where(mask, scores", "xp.where(~mask, scores", "B7"),
+    "causal order reversed": Mutant(
+        "attention.py", "row[:, None] >= column", "row[:, None] <= column", "B7"),
+    "b_Q · k_j laid along the rows": Mutant(
+        "bias.py", "(key @ b_Q)[..., None, :]", "(key @ b_Q)[..., :, None]", "B2"),
+    "q_i · b_K laid along the keys": Mutant(
+        "bias.py", "(query @ b_K)[..., :, None]", "(query @ b_K)[..., None, :]", "B16"),
+    "constant term dropped": Mutant("bias.py", "b_Q * b_K)", "0 * b_K)", "B1"),
+    "prior with the wrong sign": Mutant(
+        "bias.py", "softmax((key @ b_Q)", "softmax((key @ -b_Q)", "B9"),
+    "b_V folded without W_O": Mutant("bias.py", "(b_V @ W_O)", "b_V[: W_O.shape[-1]]", "B8"),
+    "the old b_O forgotten": Mutant("bias.py", "else b_O + folded", "else folded", "B8"),
+    "row sums not looked at": Mutant("bias.py", "if not high - low <= slack", "if False and (slack", "B8"),
+    "b_K added after the softmax": Mutant(
+        "vit.py", "@ self.W_O + self.b_O", "@ self.W_O + self.b_O + self.keep[1] * self.b_K", "B5"),
+    "b_K added to the values": Mutant(
+        "vit.py", "self.keep[2] * self.b_V", "self.keep[1] * self.b_K", "B4"),
+    "b_Q hung on the key's switch": Mutant("vit.py", "self.keep[0]", "self.keep[1]", "B6"),
+    "biases left out by default": Mutant("vit.py", 'biases="qkv", seed', 'biases="qv", seed', "B17"),
+    "rank counts parameters": Mutant(
+        "freedom.py", "rtol=tolerance", "rtol=0 * tolerance", "B3"),
+}
+
+
+def test_every_claim_has_a_mutant():
+    assert {mutant.breaks for mutant in MUTANTS.values()} == {claim.id for claim in claims.load()}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
+def test_planted_fault_is_caught_by_the_claim_it_breaks(mutant, tmp_path):
+    shutil.copytree(ROOT / "qkvlib", tmp_path / "qkvlib")
+    path = tmp_path / "qkvlib" / mutant.file
+    source = path.read_text(encoding="utf-8")
+    assert source.count(mutant.right) == 1, "the line to be put wrong is gone; plant it anew"
+    path.write_text(source.replace(mutant.right, mutant.wrong), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-qx", "--tb=line", "-p", "no:cacheprovider",
+         "-c", ROOT / "pyproject.toml", "-o", f"pythonpath={tmp_path}",
+         "-k", f"test_{mutant.breaks}_", ROOT / "tests/claims"],
+        capture_output=True, text=True, cwd=tmp_path)
+    caught = re.findall(r"^FAILED \S+::test_(B\d+)_", done.stdout, re.MULTILINE)
+    assert caught == [mutant.breaks], done.stdout + done.stderr
+    assert re.search(r"^\S+:\d+: (AssertionError|assert|Failed)", done.stdout, re.MULTILINE), done.stdout
