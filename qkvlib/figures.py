@@ -42,7 +42,7 @@ def heatmap(values, *, alt, title="", rows=None, columns=None, row_title="", col
 
     left = LINE * bool(row_title) + (max(map(_width, rows)) + GAP) * any(rows) + 1
     written = [number(low, digits), number(high, digits), *(text for row in texts for text in row)]
-    width, height = max(36, max(map(_width, written)) + 8), 36
+    width, height = max(36, max(map(_width, written)) + 4), 36
     if with_numbers := left + width * len(columns) <= PHONE:
         width = max(width, min(max(map(_width, columns)), (PHONE - left) // len(columns)))
     else:

@@ -87,10 +87,10 @@ def panels(*figures, alt, operators=None):
     parts = []
     for sign, figure in zip(["", *signs], figures, strict=True):
         # A sign stays with what follows it, as in a formula broken over two lines.
-        sign = f'<span style="font-size:1.4em">{escape(sign)}</span>' if sign else ""
+        sign = f'<span style="font-size:1.2em">{escape(sign)}</span>' if sign else ""
         parts.append(f'<div style="{_TERM}">{sign}{figure.svg}</div>')
     return Figure("".join(parts), alt, [table for figure in figures for table in figure.tables])
 
 
-_ROW = "display:flex;flex-wrap:wrap;gap:.8em;font-variant-numeric:tabular-nums"
-_TERM = "display:flex;align-items:center;gap:.3em;max-width:100%"
+_ROW = "display:flex;flex-wrap:wrap;gap:.8em .4em;font-variant-numeric:tabular-nums"
+_TERM = "display:flex;align-items:center;gap:.2em;max-width:100%"

@@ -1,5 +1,6 @@
 """The claims' tests can fail: each planted fault of the library turns those of its claim red."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -74,7 +75,8 @@ def test_planted_fault_is_caught_by_the_claim_it_breaks(mutant, tmp_path):
         [sys.executable, "-m", "pytest", "-qx", "--tb=line", "-p", "no:cacheprovider",
          "-c", ROOT / "pyproject.toml", "-o", f"pythonpath={tmp_path}",
          "-k", f"test_{mutant.breaks}_", ROOT / "tests/claims"],
-        capture_output=True, text=True, cwd=tmp_path)
+        capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "HYPOTHESIS_PROFILE": "mutants"})
     caught = re.findall(r"^FAILED \S+::test_(B\d+)_", done.stdout, re.MULTILINE)
     assert caught == [mutant.breaks], done.stdout + done.stderr
     assert re.search(r"^\S+:\d+: (AssertionError|assert|Failed)", done.stdout, re.MULTILINE), done.stdout

@@ -134,17 +134,20 @@ def test_B5_surgery_moves_nothing(trained, heads):
 
 
 @claim("B6")
-def test_B6_an_inert_parameter_cannot_overfit():
-    data = digits(0, n_train=100, dtype=torch.float64)
+@pytest.mark.parametrize("seed", range(3))
+def test_B6_an_inert_parameter_cannot_overfit(seed):
+    images, labels = digits(seed, n_train=100, dtype=torch.float64).train
+    unseen = digits(seed, dtype=torch.float64).test.images
     logits = {}
-    for biases in ("qv", "qkv", "v"):
-        model = ViT(patch=4, depth=1, biases=biases, seed=1).double()
-        fit(lambda: F.cross_entropy(model(data.train.images), data.train.labels),  # noqa: B023
-            model.parameters(), steps=60, lr=3e-3)
-        assert accuracy(model, data.train) > 0.9
-        logits[biases] = model(data.test.images).detach()
-    assert change(logits["qkv"], logits["qv"]) < 1e-9  # rounding, grown by 60 steps
+    for biases in ("qkv", "qv", "v"):
+        model = ViT(patch=4, depth=1, biases=biases, seed=seed).double()
+        fit(lambda: F.cross_entropy(model(images), labels), model.parameters(), steps=30, lr=6e-3)  # noqa: B023
+        assert (model(images).argmax(-1) == labels).double().mean() > 0.95  # learned by heart
+        logits[biases] = model(unseen).detach()
+    assert change(logits["qkv"], logits["qv"]) < 1e-9  # rounding, grown by 30 steps
     assert change(logits["v"], logits["qv"]) > MOVES  # control: leave the query bias out too
+    key_biases = sum(block.attention.b_K.numel() for block in model.blocks)
+    assert 0 < key_biases < 0.01 * sum(p.numel() for p in model.parameters())
 
 
 @claim("B7")
@@ -186,7 +189,7 @@ def test_B7_its_gradient_is_rounding(dtype):
         query, key = X @ W_Q / 32**.5 + b_Q, X @ W_K / 32**.5 + b_K
         (attention(query, key, X @ W_V / 32**.5) * G).sum().backward()
         ratios.append((b_K.grad.double().norm() / b_Q.grad.double().norm()).item())
-    assert max(ratios) < 32 * torch.finfo(dtype).eps
+    assert max(ratios) < 8 * torch.finfo(dtype).eps
 
 
 @claim("B8")
@@ -261,7 +264,7 @@ def test_B16_key_bias_cannot_favour_a_patch():
 
 
 @claim("B17")
-def test_B17_reference_vit_biases_all_projections():
+def test_B17_the_usual_layer_biases_query_key_and_value():
     # The evidence is cited in the chapter. What can be run: PyTorch's encoder layer, of the kind
     # that vision transformers were built from, has one bias over q, k and v; and so has ours.
     layer = torch.nn.TransformerEncoderLayer(8, 2)
