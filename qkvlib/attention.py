@@ -25,14 +25,15 @@ def attention(query, key, value, *, mask=None, bias=None, causal=False, scale=No
         with weights (..., n, m). A query that may attend to nothing gets a row of zeros.
 
     Parameters
-        mask      boolean, broadcasts against the weights; True = this query may attend to this key.
+        mask      boolean, broadcasts against the weights; True = this query may attend here.
         bias      real numbers added to the scaled scores (ALiBi, relative positions);
                   broadcasts against the weights.
         causal    query i sees keys 0 … i only, both counted from the start, as in PyTorch.
         scale     factor on the dot products; 1/√d_k unless given.
         heads     split the last axes into this many heads and join the outputs again:
-                  query (..., n, heads·d_k), key (..., m, kv_heads·d_k), value (..., m, kv_heads·d_v),
-                  output (..., n, heads·d_v), weights (..., heads, n, m).
+                  query (..., n, heads·d_k), key (..., m, kv_heads·d_k),
+                  value (..., m, kv_heads·d_v), output (..., n, heads·d_v),
+                  weights (..., heads, n, m).
         kv_heads  heads of key and value; as many as `heads` unless given. Fewer is grouped-query
                   attention, one is multi-query: consecutive query heads share a key head.
 

@@ -32,7 +32,8 @@ def four_terms(X, W_Q, W_K, b_Q, b_K, *, context=None):
     `context` (..., m, d_model) where it is given, else from X. Returns `Terms`, each (..., n, m).
     Raises ValueError where the widths of weights and biases differ.
     """
-    widths = {"W_Q": W_Q.shape[-1], "W_K": W_K.shape[-1], "b_Q": b_Q.shape[-1], "b_K": b_K.shape[-1]}
+    named = {"W_Q": W_Q, "W_K": W_K, "b_Q": b_Q, "b_K": b_K}
+    widths = {name: x.shape[-1] for name, x in named.items()}
     if len(set(widths.values())) != 1:
         raise ValueError(f"queries and keys need one width d_k; came {widths}")
     xp = array_namespace(X, W_Q, W_K, b_Q, b_K)
@@ -78,8 +79,8 @@ def fold_value_bias(b_V, W_O, b_O, weights):
     low, high = float(xp.min(sums)), float(xp.max(sums))
     slack = 100 * xp.finfo(weights.dtype).eps
     if not high - low <= slack * max(1.0, abs(high)):
-        raise ValueError(f"rows of weights sum to {low:.3g} … {high:.3g}, so b_V reaches the output "
-                         "in different amounts and cannot be folded; keep b_V, or make the rows "
-                         "sum to one (softmax without dropout, sink or empty rows)")
+        raise ValueError(f"rows of weights sum to {low:.3g} … {high:.3g}, so b_V reaches the "
+                         "output in different amounts and cannot be folded; keep b_V, or make the "
+                         "rows sum to one (softmax without dropout, sink or empty rows)")
     folded = (low + high) / 2 * (b_V @ W_O)
     return folded if b_O is None else b_O + folded

@@ -18,14 +18,14 @@ def check_arrays(**arrays):
 
 
 def check_shapes(query, key, value, heads=1, kv_heads=1):
-    """Refuse shapes other than (..., n, heads·d_k), (..., m, kv_heads·d_k), (..., m, kv_heads·d_v)."""
+    """Refuse shapes but (..., n, heads·d_k), (..., m, kv_heads·d_k), (..., m, kv_heads·d_v)."""
     if min(query.ndim, key.ndim, value.ndim) < 2:
         wanted = "wanted (..., tokens, width) for all three; give a lone vector an axis: x[None, :]"
     elif min(heads, kv_heads) < 1 or heads % kv_heads:
         wanted = f"heads={heads} must be a positive multiple of kv_heads={kv_heads}"
     elif query.shape[-1] % heads or key.shape[-1] % kv_heads or value.shape[-1] % kv_heads:
         wanted = (f"the widths do not divide into heads={heads} for the query and "
-                  f"kv_heads={kv_heads} for key and value; change the widths or the numbers of heads")
+                  f"kv_heads={kv_heads} for key and value; change the widths or the heads")
     elif query.shape[-1] // heads != key.shape[-1] // kv_heads:
         wanted = ("query and key need the same width d_k (per head), their last axis; "
                   "project both to one width")

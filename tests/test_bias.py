@@ -58,7 +58,8 @@ def test_value_bias_folds_wherever_all_rows_have_one_sum(problem, library, total
 
 def test_folding_works_in_single_precision_over_many_keys():
     weights = softmax(torch.randn(4, 64, 2048, generator=torch.Generator().manual_seed(0)))
-    assert torch.allclose(fold_value_bias(torch.ones(3), torch.eye(3), None, weights), torch.ones(3))
+    folded = fold_value_bias(torch.ones(3), torch.eye(3), None, weights)
+    assert torch.allclose(folded, torch.ones(3))
 
 
 @pytest.mark.parametrize("weights, message", [

@@ -31,12 +31,13 @@ MUTANTS = {
         "attention.py", "xp.softmax(scores, dim=-1)", "xp.softmax(scores, dim=-2)", "B7"),
     "one added to the denominator": Mutant(
         "attention.py", "    scores = (query *",
-        "    value = value / (1 + xp.exp(-query @ key.mT).sum(-1)[..., :1, None])\n    scores = (query *",
-        "B7"),
+        "    value = value / (1 + xp.exp(-query @ key.mT).sum(-1)[..., :1, None])\n"
+        "    scores = (query *", "B7"),
     "keys normalised": Mutant(
         "attention.py", "    scores = (query *", "    key = key / (key**2).sum(-1)[..., None]**.5\n"
         "    scores = (query *", "B7"),
-    "mask inverted": Mutant("attention.py", "xp.where(mask, scores", "xp.where(~mask, scores", "B7"),
+    "mask inverted": Mutant(
+        "attention.py", "xp.where(mask, scores", "xp.where(~mask, scores", "B7"),
     "causal order reversed": Mutant(
         "attention.py", "row[:, None] >= column", "row[:, None] <= column", "B7"),
     "b_Q · k_j laid along the rows": Mutant(
@@ -48,13 +49,14 @@ MUTANTS = {
         "bias.py", "softmax((key @ b_Q)", "softmax((key @ -b_Q)", "B9"),
     "b_V folded without W_O": Mutant("bias.py", "(b_V @ W_O)", "b_V[: W_O.shape[-1]]", "B8"),
     "the old b_O forgotten": Mutant("bias.py", "else b_O + folded", "else folded", "B8"),
-    "row sums not looked at": Mutant("bias.py", "if not high - low <= slack", "if False and (slack", "B8"),
+    "row sums not looked at": Mutant("bias.py", "if not high - low <=", "if high - low < -", "B8"),
     "b_K added after the softmax": Mutant(
         "vit.py", "@ self.W_O + self.b_O", "@ self.W_O + self.b_O + self.keep[1] * self.b_K", "B5"),
     "b_K added to the values": Mutant(
         "vit.py", "self.keep[2] * self.b_V", "self.keep[1] * self.b_K", "B4"),
     "b_Q hung on the key's switch": Mutant("vit.py", "self.keep[0]", "self.keep[1]", "B6"),
-    "biases left out by default": Mutant("vit.py", 'biases="qkv", seed', 'biases="qv", seed', "B17"),
+    "biases left out by default": Mutant(
+        "vit.py", 'biases="qkv", seed', 'biases="qv", seed', "B17"),
     "rank counts parameters": Mutant(
         "freedom.py", "rtol=tolerance", "rtol=0 * tolerance", "B3"),
 }
@@ -79,4 +81,4 @@ def test_planted_fault_is_caught_by_the_claim_it_breaks(mutant, tmp_path):
         env={**os.environ, "HYPOTHESIS_PROFILE": "mutants"})
     caught = re.findall(r"^FAILED \S+::test_(B\d+)_", done.stdout, re.MULTILINE)
     assert caught == [mutant.breaks], done.stdout + done.stderr
-    assert re.search(r"^\S+:\d+: (AssertionError|assert|Failed)", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^\S+:\d+: (AssertionError|assert|Failed)", done.stdout, re.M), done.stdout

@@ -210,7 +210,8 @@ def test_B8_value_bias_is_absorbable_not_inert():
     assert change(b_V.grad, W_O @ G.sum(0)) < ROUNDING and b_V.grad.norm() > MOVES
 
     scores = query @ key.mT
-    broken = {"dropout": weights * (torch.arange(6) % 3 > 0) * 1.5, "sigmoid": torch.sigmoid(scores),
+    broken = {"dropout": weights * (torch.arange(6) % 3 > 0) * 1.5,
+              "sigmoid": torch.sigmoid(scores),
               "softmax + 1": scores.exp() / (1 + scores.exp().sum(-1, keepdim=True)),
               "empty row": weights * (torch.arange(6) > 0)[:, None]}
     for name, rows in broken.items():
