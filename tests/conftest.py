@@ -10,6 +10,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import Phase, settings
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
 # For planted faults the first counterexample is enough: no search for the smallest.
 settings.register_profile("mutants", settings.get_profile("ci"), phases=[Phase.generate],
                           report_multiple_bugs=False)
@@ -19,20 +21,22 @@ settings.register_profile("mutants", settings.get_profile("ci"), phases=[Phase.g
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     """A browser without a window, driven by playwright; where there is none, the test is skipped.
 
-    The system's own, because a download by playwright would be a second installation step.
+    The system's own, because a download by playwright would be a second installation step. One a
+    module: while it is open, playwright keeps an event loop running, in which tests of notebooks
+    could not start theirs.
     """
     api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TEST: no playwright")
-    found = [path for name in ("chromium", "google-chrome") if (path := shutil.which(name))]
-    if not found:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
         pytest.skip("NO BROWSER TEST: install chromium (on Debian: apt install chromium)")
     # As root, as in containers, Chromium starts only without its sandbox.
     options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found[0], args=options)
+        chromium = playwright.chromium.launch(executable_path=found, args=options)
         yield chromium
         chromium.close()
 

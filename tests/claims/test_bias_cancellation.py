@@ -240,12 +240,12 @@ def test_B9_fetching_the_most_salient_token_needs_a_query_bias():
         p |= {n: torch.zeros(16 if n in "b_Q b_K" else 4, requires_grad=True)
               for n in {name, "b_V"} - {"none"}}
 
-        def error(p=p, batch=(64,)):
+        def error(p=p, batch=(32,)):
             x, target = salient(generator, batch)  # noqa: B023
             query, key = x @ p["W_Q"] + p.get("b_Q", 0), x @ p["W_K"] + p.get("b_K", 0)
             return (attention(query, key, x @ p["W_V"] + p["b_V"]) - target).square().mean()
 
-        fit(error, p.values(), steps=400, lr=2e-2)
+        fit(error, p.values(), steps=250, lr=3e-2)
         errors[name] = error(batch=(4000,)).item()
     assert errors["b_Q"] < 0.15 and errors["none"] > 0.6 and errors["b_K"] > 0.6, errors
 

@@ -1,16 +1,13 @@
-"""The built site, over http and from file://, and a browser that takes note of every complaint."""
+"""The built site, over http and from file://, and a reader who takes note of every complaint."""
 
 import functools
 import http.server
-import shutil
 import threading
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 SCREENS = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 
 
@@ -42,22 +39,6 @@ def addresses(site):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield {"http": f"http://127.0.0.1:{server.server_port}", "file": site.as_uri()}
         server.shutdown()
-
-
-# Of the package, not of the session: while it is open, Playwright keeps an event loop running,
-# in which other tests could not start theirs.
-@pytest.fixture(scope="package")
-def browser():
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        pytest.skip(f"THE PAGES ARE NOT TESTED: no browser found ({', '.join(CHROMIUM)})")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
-"""What pages are put together from: folds, alternative texts, launch links, the patched theme."""
+"""What pages are put together from: folds, launch links, the patched theme."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from docutils import nodes, utils
 from sphinx.errors import ExtensionError
 
-from bookbuild import alt_text, folds, launch, pages
+from bookbuild import folds, launch, pages
 from bookbuild.address import PLACEHOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -31,39 +30,6 @@ def test_a_box_folds_and_its_title_holds_no_link():
 def test_a_box_without_a_title_cannot_fold():
     with pytest.raises(ValueError, match="needs a title"):
         folds.folded('<div class="dropdown admonition"><p>Text</p></div>')
-
-
-def picture(plain, **attributes):
-    """A page with one output: a picture and the plain text stored beside it."""
-    image = nodes.image(uri="figure.png", **attributes)
-    text = nodes.literal_block(plain, plain)
-    page = utils.new_document("page")
-    page += nodes.container(
-        "",
-        nodes.container("", image, mime_type="image/png"),
-        nodes.container("", text, mime_type="text/plain"),
-        nb_element="mime_bundle",
-    )
-    return page, image
-
-
-def test_a_picture_takes_its_words_from_the_output():
-    page, image = picture("Figure: errors fall with size")
-    alt_text.describe(None, page)
-    assert image["alt"] == "errors fall with size"
-
-
-def test_words_set_by_the_cell_are_kept():
-    page, image = picture("<Figure size 640x480>", alt="set by hand")
-    alt_text.describe(None, page)
-    assert image["alt"] == "set by hand"
-
-
-def test_a_picture_without_words_is_a_warning(monkeypatch):
-    said = []
-    monkeypatch.setattr(alt_text.logger, "warning", lambda *words, **place: said.append(words))
-    alt_text.describe(None, picture("<Figure size 640x480>")[0])
-    assert len(said) == 1
 
 
 def test_no_launch_links_before_there_is_an_address():
