@@ -9,6 +9,7 @@ The same chapter always has the same bytes: no times, no random ids, no versions
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,17 @@ ALT = "Figure: "
 # Its model ids are random, and on a page without a kernel it shows nothing.
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
+# What git leaves in a file after a merge: bare in a text, quoted in a notebook's cell.
+CONFLICT = re.compile(r'^(?: +")?(?:<{7}|>{7}) ', re.MULTILINE)
+
+
+class PairingError(ValueError):
+    """The two forms cannot be brought together; the message says what to do."""
+
+
+class UnreadableError(PairingError):
+    """A file holds no chapter: it is broken, empty, or in the middle of a merge."""
+
 
 @dataclass(frozen=True)
 class Chapter:
@@ -75,11 +87,45 @@ def chapters(folder: Path = ROOT / "chapters") -> list[Chapter]:
 
 
 def read(path: Path) -> NotebookNode:
-    """Return a notebook, or a text as a notebook without outputs, in the fixed form."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".md":
-        return normalise(jupytext.reads(text, fmt="md:myst"))
-    return normalise(nbformat.reads(text, as_version=4))
+    """Return a notebook, or a text as a notebook without outputs, in the fixed form.
+
+    Raises UnreadableError for a file without cells, and PairingError for a pasted picture.
+    """
+    other = "notebook" if path.suffix == ".md" else "text"
+    cure = f"mend it, take back the last version with 'git checkout', or sync --from {other}"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if CONFLICT.search(text):
+            raise ValueError("it holds a git conflict")
+        notebook = from_text(text) if path.suffix == ".md" else from_json(text)
+        if not notebook.cells:
+            raise ValueError("it has no cells")
+    except PairingError as error:
+        raise PairingError(f"{path}: {error}") from None
+    except Exception as error:  # the parsers raise of every kind
+        reason = (str(error) or type(error).__name__).split("\n")[0][:120]
+        raise UnreadableError(f"{path} cannot be read ({reason}): {cure}") from error
+    return notebook
+
+
+def from_json(text: str) -> NotebookNode:
+    """Return the text of a notebook's file as a notebook in the fixed form."""
+    notebook = nbformat.reads(text, as_version=4)
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell.get("attachments"):  # the paired text has no place for them
+            raise PairingError(
+                f"cell {number} holds a pasted picture, which the text cannot keep: "
+                "save it in chapters/images and link to it"
+            )
+    return normalise(notebook)
+
+
+def from_text(text: str) -> NotebookNode:
+    """Return MyST text as a notebook in the fixed form, without outputs."""
+    notebook = normalise(jupytext.reads(text, fmt="md:myst"))
+    if notebook.cells and notebook.cells[0].source.startswith("---\n"):
+        raise ValueError("its header has no end")
+    return notebook
 
 
 def as_json(notebook: NotebookNode) -> str:
@@ -89,12 +135,12 @@ def as_json(notebook: NotebookNode) -> str:
 
 def as_text(notebook: NotebookNode) -> str:
     """Return a notebook's cells as MyST text."""
-    body = jupytext.writes(notebook, fmt="md:myst").split("---\n", 2)[2]
+    body = jupytext.writes(notebook, fmt="md:myst").split("---\n", 2)[2].rstrip("\n")
     header = HEADER
     if page := notebook.metadata.get("myst"):
         plain = json.loads(json.dumps({"myst": page}))  # yaml knows no NotebookNode
         header += yaml.safe_dump(plain, allow_unicode=True, width=96)
-    return f"{header}---\n{body.rstrip()}\n"
+    return f"{header}---\n{body}\n"
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
@@ -112,7 +158,9 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     ids = set()
     for old in notebook.cells:
         cell = NotebookNode(cell_type=old.cell_type, source=old.source.strip("\n"))
-        if not cell.source:
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.rstrip()  # the text cannot keep spaces there
+        if not cell.source.strip():
             continue
         cell.metadata = NotebookNode(
             {key: old.metadata[key] for key in CELL_METADATA if old.metadata.get(key)}

@@ -8,7 +8,7 @@ from statistics import median
 from nbformat import NotebookNode
 
 from bookbuild.address import address, bootstrap_cell
-from bookbuild.chapter import ALT, Chapter, as_json, as_text, read
+from bookbuild.chapter import ALT, Chapter, PairingError, as_json, as_text, read
 from bookbuild.lookup import Book
 from bookbuild.myst import MystError
 from bookbuild.pairing import sources
@@ -29,6 +29,12 @@ SHELL = re.compile(r"^\s*(!|%%?(bash|sh|script|pip|conda|system|sx)\b)", re.MULT
 # What differs at every run or on every machine.
 UNSTABLE = re.compile(r"\b0x[0-9a-f]{6,}\b|/tmp/\w+|/home/\w+|/Users/\w+|ipykernel_\d+")
 
+# In stored HTML: what would load from or lead to another host, and a picture without words.
+THIRD_PARTY = re.compile(
+    r"""(?:\b(?:src|href)\s*=|\burl\()\s*\\?["']?\s*(?:https?:)?//[^\s"'>]*""", re.IGNORECASE
+)
+WORDLESS = re.compile(r"""<img\b(?![^>]*\salt\s*=\s*\\?["']?\s*[^\\"'\s>])""", re.IGNORECASE)
+
 
 def faults(chapter: Chapter, book: Book) -> Iterator[str]:
     """Yield every fault of a chapter: where it is, what it is and how to cure it."""
@@ -36,7 +42,12 @@ def faults(chapter: Chapter, book: Book) -> Iterator[str]:
     if missing:
         yield f"{missing[0].name} is missing: run 'sync {chapter.name}'"
         return
-    notebook = read(chapter.notebook)
+    try:
+        notebook = read(chapter.notebook)
+        read(chapter.text)
+    except PairingError as error:
+        yield str(error)
+        return
     for check in (form, size, cells, numbers):
         for fault in check(chapter, notebook):
             yield f"{chapter.name}: {fault}"
@@ -45,9 +56,10 @@ def faults(chapter: Chapter, book: Book) -> Iterator[str]:
 
 def form(chapter: Chapter, notebook: NotebookNode) -> Iterator[str]:
     """Notebook and text have the same cells, and both are in the fixed form."""
-    if (raw := chapter.notebook.read_text(encoding="utf-8")) != as_json(notebook):
-        noise = " (it holds widget state)" if '"widgets"' in raw else ""
-        yield f"the notebook's metadata is not in the fixed form{noise}: run 'sync'"
+    # Bytes, because reading as text would hide other line ends and a byte order mark.
+    if (raw := chapter.notebook.read_bytes()) != as_json(notebook).encode():
+        noise = " (it holds widget state)" if b'"widgets"' in raw else ""
+        yield f"the notebook is not in the fixed form{noise}: run 'sync'"
     if len(raw) > LARGEST_NOTEBOOK:
         yield f"the notebook has {len(raw) // 1000} kB, more than 600: draw less or smaller frames"
     text = read(chapter.text)
@@ -57,7 +69,7 @@ def form(chapter: Chapter, notebook: NotebookNode) -> Iterator[str]:
         number = (same + [False]).index(False)  # the first is the page's own metadata
         where = f"cell {number}" if number else "the page's description"
         yield f"{where}: notebook and text differ: run 'sync'"
-    elif chapter.text.read_text(encoding="utf-8") != as_text(notebook):
+    elif chapter.text.read_bytes() != as_text(notebook).encode():
         yield "the text is not in the fixed form: run 'sync'"
 
 
@@ -120,6 +132,12 @@ def outputs(cell: NotebookNode) -> Iterator[str]:
         for text in (output.get("text", ""), *output.get("traceback", []), *texts):
             if found := UNSTABLE.search(text):
                 yield f"the output holds '{found[0]}', which changes with every run or machine"
+        if "application/javascript" in data:
+            yield "the output is JavaScript, which can load anything: show a figure instead"
+        if found := THIRD_PARTY.search(data.get("text/html", "")):
+            yield f"the output reaches another host ('{found[0][:60]}'): a page stands alone"
+        if WORDLESS.search(data.get("text/html", "")):
+            yield "an <img> without alternative text: show it with qkvlib.figures.show"
         if any(kind.startswith("image/") for kind in data):
             head, _, alt = data.get("text/plain", "").partition(ALT)
             if head or not alt.strip():
@@ -141,7 +159,7 @@ def copies(chapter: Chapter, notebook: NotebookNode, book: Book) -> Iterator[str
     except MystError as error:
         yield str(error)
         return
-    if not chapter.colab.exists() or chapter.colab.read_text(encoding="utf-8") != fresh:
+    if not chapter.colab.exists() or chapter.colab.read_bytes() != fresh.encode():
         yield "the plain copy in colab/ is missing or stale: run 'plain'"
 
 

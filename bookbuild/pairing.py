@@ -5,13 +5,18 @@ import json
 from difflib import SequenceMatcher
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
-from bookbuild.chapter import Chapter, as_json, as_text, read
+from bookbuild.chapter import (
+    Chapter,
+    PairingError,
+    UnreadableError,
+    as_json,
+    as_text,
+    from_text,
+    read,
+)
 from bookbuild.files import replace
-
-
-class PairingError(ValueError):
-    """The two forms cannot be brought together; the message says what to do."""
 
 
 def sources(notebook: NotebookNode) -> list[tuple[str, str, dict]]:
@@ -30,7 +35,8 @@ def sync(chapter: Chapter, source: str | None = None) -> str:
 
     `source` is "notebook" or "text" where it must be said. Otherwise it is found by the
     fingerprint that the notebook keeps of the last sync: the form that still has it is the old
-    one. Raises PairingError if both have changed.
+    one. Raises PairingError, and writes nothing, if both have changed, if one that is needed
+    cannot be read, or if a cell would not survive in the text.
     """
     if source and not getattr(chapter, source).exists():
         raise PairingError(f"{getattr(chapter, source)} does not exist")
@@ -39,7 +45,12 @@ def sync(chapter: Chapter, source: str | None = None) -> str:
     text = read(chapter.text)
     if not chapter.notebook.exists():
         return settle(chapter, text, "notebook from text")
-    notebook = read(chapter.notebook)
+    try:
+        notebook = read(chapter.notebook)
+    except UnreadableError:
+        if source != "text":
+            raise
+        return settle(chapter, text, "notebook from text")
     if sources(notebook) == sources(text):
         return settle(chapter, notebook, "already the same")
     synced = notebook.metadata.get("book", {}).get("synced")
@@ -54,11 +65,40 @@ def sync(chapter: Chapter, source: str | None = None) -> str:
 
 
 def settle(chapter: Chapter, notebook: NotebookNode, direction: str) -> str:
-    """Write both forms of `notebook`."""
+    """Write both forms of `notebook`; raises PairingError if the text would lose something."""
+    if lost := first_lost(notebook):
+        raise PairingError(
+            f"{chapter.name}: {lost} does not come back the same from the text; nothing is "
+            "written. Look for a code fence without an end, a line '+++' or '{code-cell}' in "
+            "Markdown, or a control character"
+        )
     notebook.metadata.book = {"synced": fingerprint(notebook)}
     changed = replace(chapter.notebook, as_json(notebook))
     changed = replace(chapter.text, as_text(notebook)) or changed
     return direction + (" (tidied)" if changed and direction == "already the same" else "")
+
+
+def first_lost(notebook: NotebookNode) -> str:
+    """Return the name of the first cell that the text does not give back; "" for none."""
+    if survives(notebook):
+        return ""
+    after = new_code_cell("pass")  # a fence without an end harms only what follows it
+    for number in range(len(notebook.cells)):
+        if not survives(NotebookNode(notebook | {"cells": [*notebook.cells[:number], after]})):
+            break
+    else:
+        number = len(notebook.cells)
+    if not number:
+        return "the page's description"
+    return f"cell {number} ('{notebook.cells[number - 1].source.splitlines()[0][:40]}')"
+
+
+def survives(notebook: NotebookNode) -> bool:
+    """Say whether a notebook's sources are the same after a way through the text."""
+    try:
+        return sources(from_text(as_text(notebook))) == sources(notebook)
+    except Exception:  # the parsers raise of every kind
+        return False
 
 
 def with_outputs(new: NotebookNode, old: NotebookNode) -> NotebookNode:

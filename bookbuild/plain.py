@@ -33,6 +33,8 @@ def plain_copy(notebook: NotebookNode, book: Book) -> NotebookNode:
         elif cell.cell_type == "code":
             cell.metadata = code_metadata(cell)
     copy.cells = [cell for cell in copy.cells if cell.source]
+    if not copy.cells:
+        raise MystError("no cell shows anything: begin with the chapter's title ('# …')")
     copy.cells[0].source = with_origin(copy.cells[0].source, book)
     return copy
 

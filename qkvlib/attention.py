@@ -12,7 +12,7 @@ import math
 from array_api_compat import array_namespace, device, is_torch_namespace
 from einops import rearrange
 
-from .shapes import check_arrays, check_fits, check_shapes
+from .shapes import check_arrays, check_fits, check_heads, check_scale, check_shapes
 
 
 def attention(query, key, value, *, mask=None, bias=None, causal=False, scale=None,
@@ -43,19 +43,18 @@ def attention(query, key, value, *, mask=None, bias=None, causal=False, scale=No
         can be traced, mapped (`torch.func.vmap`) and differentiated.
     """
     xp = check_arrays(query=query, key=key, value=value)
-    if heads is None:
-        if kv_heads is not None:
-            raise ValueError(f"kv_heads={kv_heads} came without heads; give both, or neither")
+    if heads is None and kv_heads is None:
         check_shapes(query, key, value)
     else:
-        kv_heads = heads if kv_heads is None else kv_heads
+        heads, kv_heads = check_heads(heads, kv_heads)
         check_shapes(query, key, value, heads, kv_heads)
         # The query heads of a group stand below one another, so that no key or value is copied.
         query = rearrange(query, "... n (g r d) -> ... g (r n) d", g=kv_heads, r=heads // kv_heads)
         key = rearrange(key, "... m (g d) -> ... g m d", g=kv_heads)
         value = rearrange(value, "... m (g d) -> ... g m d", g=kv_heads)
 
-    scores = (query * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)) @ key.mT
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else check_scale(scale)
+    scores = (query * scale) @ key.mT
     if heads is None:
         weights = _weigh(xp, scores, mask, bias, causal)
         output = weights @ value
@@ -91,10 +90,10 @@ def softmax(scores, *, axis=-1):
 def _weigh(xp, scores, mask, bias, causal):
     """Scores → weights, under a mask, an additive bias, a causal order."""
     if bias is not None:
-        check_fits("bias", bias, scores, "real floating")
+        check_fits("bias", bias, scores)
         scores = scores + bias
     if mask is not None:
-        check_fits("mask", mask, scores, "bool")
+        check_fits("mask", mask, scores)
         scores = xp.where(mask, scores, -math.inf)
     if causal:
         n, m = scores.shape[-2:]

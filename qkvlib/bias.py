@@ -11,9 +11,8 @@ The last two are constant along each row, and the softmax of a row ignores what 
 import math
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
 from .attention import softmax
+from .shapes import check_arrays, check_scale, check_widths
 
 
 class Terms(NamedTuple):
@@ -30,21 +29,20 @@ def four_terms(X, W_Q, W_K, b_Q, b_K, *, context=None):
 
     Shapes: X (..., n, d_model), W_Q and W_K (d_model, d_k), b_Q and b_K (d_k,). Keys come from
     `context` (..., m, d_model) where it is given, else from X. Returns `Terms`, each (..., n, m).
-    Raises ValueError where the widths of weights and biases differ.
+    Raises TypeError and ValueError, as `attention` does, for arrays that do not fit together.
     """
-    named = {"W_Q": W_Q, "W_K": W_K, "b_Q": b_Q, "b_K": b_K}
-    widths = {name: x.shape[-1] for name, x in named.items()}
-    if len(set(widths.values())) != 1:
-        raise ValueError(f"queries and keys need one width d_k; came {widths}")
-    xp = array_namespace(X, W_Q, W_K, b_Q, b_K)
-    query = X @ W_Q
-    key = (X if context is None else context) @ W_K
+    context = X if context is None else context
+    xp = check_arrays(X=X, W_Q=W_Q, W_K=W_K, b_Q=b_Q, b_K=b_K, context=context)
+    check_widths(X=(X, "*nd"), context=(context, "*md"), W_Q=(W_Q, "dk"), W_K=(W_K, "dk"),
+                 b_Q=(b_Q, "k"), b_K=(b_K, "k"))
+    query, key = X @ W_Q, context @ W_K
     parts = (query @ key.mT,
              (key @ b_Q)[..., None, :],  # one number a key
              (query @ b_K)[..., :, None],  # one number a query
              xp.sum(b_Q * b_K)[None, None])
     scale = 1 / math.sqrt(b_Q.shape[-1])
-    return Terms(*xp.broadcast_arrays(*(part * scale for part in parts)))
+    ones = xp.ones_like(parts[0])  # so that each term has memory of its own
+    return Terms(*(part * scale * ones for part in parts))
 
 
 def query_bias_prior(key, b_Q, *, scale=None):
@@ -54,10 +52,10 @@ def query_bias_prior(key, b_Q, *, scale=None):
     With it, weights with b_Q = prior × weights without b_Q, normalised again: every query
     starts from the same opinion of the keys and updates it by its own match.
     """
-    if key.shape[-1] != b_Q.shape[-1]:
-        raise ValueError(f"key and b_Q need one width d_k; came {tuple(key.shape)} "
-                         f"and {tuple(b_Q.shape)}")
-    return softmax((key @ b_Q) * (1 / math.sqrt(b_Q.shape[-1]) if scale is None else scale))
+    check_arrays(key=key, b_Q=b_Q)
+    check_widths(key=(key, "*mk"), b_Q=(b_Q, "k"))
+    scale = 1 / math.sqrt(b_Q.shape[-1]) if scale is None else check_scale(scale)
+    return softmax((key @ b_Q) * scale)
 
 
 def fold_value_bias(b_V, W_O, b_O, weights):
@@ -71,16 +69,18 @@ def fold_value_bias(b_V, W_O, b_O, weights):
     Raises ValueError where the rows of `weights` have different sums: dropout, a sink or +1 in
     the denominator, sigmoid weights, a query that may attend to nothing.
     """
-    if b_V.shape[-1] != W_O.shape[-2]:
-        raise ValueError(f"b_V must be as wide as W_O is high; came {tuple(b_V.shape)} "
-                         f"and {tuple(W_O.shape)}")
-    xp = array_namespace(b_V, W_O, weights)
-    sums = xp.sum(weights, axis=-1)
-    low, high = float(xp.min(sums)), float(xp.max(sums))
-    slack = 100 * xp.finfo(weights.dtype).eps
-    if not high - low <= slack * max(1.0, abs(high)):
-        raise ValueError(f"rows of weights sum to {low:.3g} … {high:.3g}, so b_V reaches the "
+    xp = check_arrays(b_V=b_V, W_O=W_O, weights=weights)
+    check_widths(b_V=(b_V, "d"), W_O=(W_O, "de"),
+                 **({} if b_O is None else {"b_O": (b_O, "e")}))
+    # A row of n weights carries n roundings: in a wider type their sum adds none of its own.
+    sums = xp.sum(xp.astype(weights, xp.float64), axis=-1)
+    total = float(xp.mean(sums)) if math.prod(sums.shape) else 1.0
+    eps = xp.finfo(weights.dtype).eps
+    slack = min(1e-3, 100 * eps) + eps  # what softmax itself leaves; in half precision no more
+    if bool(xp.any(~(abs(sums - total) <= slack * max(1.0, abs(total))))):
+        low, high = float(xp.min(sums)), float(xp.max(sums))
+        raise ValueError(f"rows of weights sum to {low:.4g} … {high:.4g}, so b_V reaches the "
                          "output in different amounts and cannot be folded; keep b_V, or make the "
                          "rows sum to one (softmax without dropout, sink or empty rows)")
-    folded = (low + high) / 2 * (b_V @ W_O)
+    folded = total * (b_V @ W_O)
     return folded if b_O is None else b_O + folded

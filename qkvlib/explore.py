@@ -6,6 +6,7 @@ Both calls take the same drawing function, `draw(**values)`, which returns a `fi
 import gzip
 import inspect
 import math
+from copy import deepcopy
 from html import escape
 from itertools import product
 from numbers import Integral, Real
@@ -56,7 +57,8 @@ def explore(draw, /, *, labels=None, start=None, **parameters):
     if math.prod(sizes) > FRAMES:
         raise ValueError(f"{' × '.join(map(str, sizes))} = {math.prod(sizes)} frames, and an "
                          f"explorer holds at most {FRAMES}: give fewer values, or make two")
-    figures = [_drawn(draw, dict(zip(parameters, values, strict=True)))
+    # Copies, since draw may change and return one and the same Figure.
+    figures = [deepcopy(_drawn(draw, dict(zip(parameters, values, strict=True))))
                for values in product(*parameters.values())]
     html = sliders_html(controls, [figure._repr_html_() for figure in figures])
     size = len(gzip.compress(html.encode(), mtime=0))
@@ -125,7 +127,8 @@ def _check(draw, parameters, **named):
 
 
 def _choices(name, values):
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
+    single = not hasattr(values, "__iter__") or getattr(values, "ndim", 1) == 0
+    if isinstance(values, str) or single:
         raise ValueError(f"{name} is {values!r}: give a list of values, even of one")
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     if not values:
@@ -134,9 +137,10 @@ def _choices(name, values):
 
 
 def _range(name, values):
-    if len(values) not in (2, 3) or not all(map(_is_number, values)) or values[0] >= values[1]:
-        raise ValueError(f"{name} is {values}: give (low, high) or (low, high, step) with "
-                         "low < high, or a list of choices")
+    if (len(values) not in (2, 3) or not all(_is_number(v) and math.isfinite(v) for v in values)
+            or not values[0] < values[1] or not all(step > 0 for step in values[2:])):
+        raise ValueError(f"{name} is {values}: give (low, high) or (low, high, step), all finite, "
+                         "with low < high and step > 0, or a list of choices")
     low, high, *step = values
     whole = isinstance(low, Integral) and isinstance(high, Integral)
     step = step[0] if step else 1 if whole else (high - low) / 100

@@ -18,6 +18,7 @@ from .plots import COLOURS, dots, interval, new, show
 
 __all__ = ["Figure", "Table", "bars", "dots", "heatmap", "interval", "new", "panels", "show"]
 
+LARGEST = 1e100  # beyond, lengths and shares would overflow
 PHONE = 340  # px: a phone's column; a wider picture shrinks there, and its letters with it
 TEXT, LINE, GAP = 13, 18, 6  # px: height of letters and of a line, white space
 _MIDDLE, _END, _BOLD = 'text-anchor="middle"', 'text-anchor="end"', 'font-weight="600"'
@@ -126,6 +127,10 @@ def _rounded(values, axes, digits):
     """Return what is printed of `values`: as an array of numbers and as lists of text."""
     if hasattr(values, "detach"):  # a torch tensor, in whatever precision and place
         values = values.detach().cpu().double()
+    if np.iscomplexobj(values):
+        raise ValueError("values are complex, wanted real numbers: draw values.real or abs(values)")
+    if np.ma.isMaskedArray(values):  # what is masked must not be seen
+        values = np.ma.filled(values.astype(float), np.nan)
     values = np.asarray(values, dtype=float)
     if values.ndim != axes or not values.size:
         raise ValueError(
@@ -147,11 +152,16 @@ def _limits(shown, limits, digits, *, symmetric=False):
     """Return the values at both ends of the colours or of the axis."""
     finite = shown[np.isfinite(shown)]
     least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    if max(-least, greatest) > LARGEST:
+        raise ValueError(f"values run from {least:g} to {greatest:g}, and a figure holds at most "
+                         f"{LARGEST:g}: divide by a power of ten")
     if limits is None:
         low, high = min(least, 0.0), max(greatest, 0.0)
         if symmetric:
             low, high = min(low, -high), max(high, -low)
         return (low, high) if low < high else (-1.0 if symmetric else 0.0, 1.0)
+    if not np.all(np.isfinite(limits)):
+        raise ValueError(f"limits are {limits}, wanted two finite numbers: give (low, high)")
     low, high = (float(f"{limit:.{digits}f}") for limit in limits)  # rounded as the values are
     if not low <= least <= greatest <= high or low == high:
         raise ValueError(

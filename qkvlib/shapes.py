@@ -1,10 +1,12 @@
-"""What `attention` asks of its arrays, and what it says when they do not fit.
+"""What the library asks of its arrays, and what it says when they do not fit.
 
 Only kinds, dtypes, devices and shapes are looked at, never values.
 """
 
-from array_api_compat import array_namespace, device
-from numpy import broadcast_shapes
+import operator
+
+from array_api_compat import array_namespace, device, is_array_api_obj
+from numpy import broadcast_shapes, ma, matrix
 
 
 def check_arrays(**arrays):
@@ -15,6 +17,17 @@ def check_arrays(**arrays):
         raise TypeError(f"wanted one real floating dtype; {_list(arrays, 'dtype')}. "
                         "Convert all to the same, for example float32")
     return xp
+
+
+def check_heads(heads, kv_heads):
+    """Return both numbers of heads as integers; refuse fractions, and groups without heads."""
+    if heads is None:
+        raise ValueError(f"kv_heads={kv_heads} came without heads; give both, or neither")
+    try:
+        return operator.index(heads), operator.index(heads if kv_heads is None else kv_heads)
+    except TypeError:
+        raise TypeError(f"heads={heads!r} and kv_heads={kv_heads!r} must be whole numbers; "
+                        "divide with //, not with /") from None
 
 
 def check_shapes(query, key, value, heads=1, kv_heads=1):
@@ -40,13 +53,15 @@ def check_shapes(query, key, value, heads=1, kv_heads=1):
     raise ValueError(f"{wanted} ({_list({'query': query, 'key': key, 'value': value}, 'shape')})")
 
 
-def check_fits(name, x, scores, kind):
+def check_fits(name, x, scores):
     """Refuse a mask or bias of another kind, dtype, device or shape than the scores can use."""
     xp = _namespace({name: x, "scores": scores})
-    if not xp.isdtype(x.dtype, kind):
-        wanted = {"bool": "booleans, True = may attend; numbers to add to the scores go into bias=",
-                  "real floating": "real floats to add; a boolean mask goes into mask="}[kind]
-        raise TypeError(f"{name} has dtype {x.dtype}; wanted {wanted}")
+    if name == "mask" and not xp.isdtype(x.dtype, "bool"):
+        raise TypeError(f"mask has dtype {x.dtype}; wanted booleans, True = may attend; "
+                        "numbers to add to the scores go into bias=")
+    if name == "bias" and x.dtype != scores.dtype:
+        raise TypeError(f"bias has dtype {x.dtype}; wanted {scores.dtype}, as the scores have; "
+                        "convert it, and put a boolean mask into mask=")
     shape = _broadcast(x.shape, scores.shape)
     if shape is None or shape[-2:] != scores.shape[-2:]:
         raise ValueError(f"{name} has shape {tuple(x.shape)}, which does not broadcast against the "
@@ -54,14 +69,47 @@ def check_fits(name, x, scores, kind):
                          "Add an axis of length 1 wherever it repeats")
 
 
+def check_scale(scale):
+    """Return the scale, a number or 0-d tensor; refuse arrays, which would reshape the scores."""
+    if getattr(scale, "ndim", 0):
+        raise ValueError(f"scale has shape {tuple(scale.shape)}; wanted one number for all scores. "
+                         "Scale single heads by multiplying their queries")
+    return float(scale) if hasattr(scale, "__array_priority__") else scale
+
+
+def check_widths(**arrays):
+    """Refuse arrays that are not of the shapes named: name=(array, "a letter an axis").
+
+    A letter stands for one length wherever it occurs, "*" first for any leading axes; no length
+    may be 0 but those of leading axes.
+    """
+    _namespace({name: x for name, (x, _) in arrays.items()})
+    lengths, fits = {}, True
+    for x, axes in arrays.values():
+        shape, letters = tuple(x.shape), axes.removeprefix("*")
+        fits &= len(shape) == len(letters) or (axes != letters and len(shape) > len(letters))
+        for letter, length in zip(letters, shape[len(shape) - len(letters):], strict=False):
+            fits &= 0 < length == lengths.setdefault(letter, length)
+    if not fits:
+        wanted = ", ".join(f"{name} ({', '.join(axes).replace('*', '...')})"
+                           for name, (_, axes) in arrays.items())
+        came = _list({name: x for name, (x, _) in arrays.items()}, "shape")
+        raise ValueError(f"the shapes do not fit: {came}; wanted {wanted}, "
+                         "where a letter is one length, at least 1")
+
+
 def _namespace(arrays):
     """The arrays' common array-API namespace, once they are of one kind and on one device."""
+    plain = all(is_array_api_obj(x) and not isinstance(x, (matrix, ma.MaskedArray))
+                for x in arrays.values())
     try:
-        xp = array_namespace(*arrays.values())
-    except TypeError:
+        xp = array_namespace(*arrays.values()) if plain else None
+    except TypeError:  # of several kinds
+        xp = None
+    if xp is None:
         kinds = ", ".join(f"{name} is a {type(x).__name__}" for name, x in arrays.items())
         raise TypeError(f"wanted NumPy arrays or torch tensors, all of one kind; {kinds}. "
-                        "Convert with numpy.asarray or torch.as_tensor") from None
+                        "Convert with numpy.asarray or torch.as_tensor")
     place, *others = [device(x) for x in arrays.values()]
     if any(other != place for other in others):
         places = ", ".join(f"{name} is on {device(x)}" for name, x in arrays.items())

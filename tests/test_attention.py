@@ -144,6 +144,13 @@ def test_leading_axes_broadcast_and_an_empty_batch_stays_empty():
     assert attention(query, key, key, heads=3, kv_heads=1, mask=mask).shape == (0, 4, 6)
 
 
+def test_the_result_keeps_the_dtype_of_the_arrays():
+    x = np.ones((2, 3), np.float32)
+    assert attention(x, x, x, scale=np.float64(0.3), bias=x[:, :2]).dtype == np.float32
+    for low in (torch.float16, torch.bfloat16):
+        assert attention(*torch.ones(3, 2, 3, dtype=low), causal=True).dtype == low
+
+
 def test_maps_over_replicas():
     query, key, value = (torch.randn(3, 2, 4, 6) for _ in "qkv")
     mask = torch.rand(3, 4, 4) < 0.5
@@ -169,12 +176,21 @@ BAD_INPUT = {
     "heads": ((N((2, 6)),) * 3, {"heads": 4}, ValueError, "do not divide into heads=4"),
     "no heads": ((N((2, 6)),) * 3, {"heads": 0}, ValueError, "heads=0 must be a positive"),
     "groups": ((N((2, 6)),) * 3, {"heads": 3, "kv_heads": 2}, ValueError, "multiple of kv_heads=2"),
+    "query heads": ((N((2, 5)), N((2, 6)), N((2, 6))), {"heads": 2}, ValueError, "do not divide"),
+    "key heads": ((N((2, 6)), N((2, 5)), N((2, 6))), {"heads": 2}, ValueError, "do not divide"),
+    "value heads": ((N((2, 6)), N((2, 6)), N((2, 5))), {"heads": 2}, ValueError, "do not divide"),
+    "half heads": ((N((2, 6)),) * 3, {"heads": 6 / 2}, TypeError, "heads=3.0 .* whole.*//"),
+    "value batch": ((N((2, 1, 3)), N((2, 1, 3)), N((3, 1, 3))), {}, ValueError, "do not broadcast"),
+    "nothing": ((None, N((2, 3)), N((2, 3))), {}, TypeError, "query is a NoneType"),
+    "masked": ((np.ma.ones((2, 3)),) * 3, {}, TypeError, "query is a MaskedArray"),
+    "scales": (TWO, {"scale": N((2, 1))}, ValueError, r"scale has shape \(2, 1\); wanted one"),
     "lone groups": ((N((2, 6)),) * 3, {"kv_heads": 2}, ValueError, "without heads"),
     "mask dtype": (TWO, {"mask": N((2, 2))}, TypeError, "True = may attend.*bias="),
     "mask list": (TWO, {"mask": [[True]]}, TypeError, "mask is a list"),
     "mask shape": (TWO, {"mask": N((2, 3), bool)}, ValueError, r"mask has shape \(2, 3\)"),
     "mask grows": ((N((1, 3)),) * 3, {"mask": N((2, 1), bool)}, ValueError, r"shape \(2, 1\)"),
-    "bias dtype": (TWO, {"bias": N((2, 2), bool)}, TypeError, "boolean mask goes into mask="),
+    "bias dtype": (TWO, {"bias": N((2, 2), bool)}, TypeError, "boolean mask into mask="),
+    "bias width": (TWO, {"bias": N((2, 2), "f4")}, TypeError, "float32; wanted float64"),
 }
 
 

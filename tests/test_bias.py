@@ -29,8 +29,17 @@ def test_four_terms_of_cross_attention_and_in_torch(problem):
 
 def test_four_terms_refuses_widths_that_differ(problem):
     X, W_Q, W_K, b_Q, b_K = problem
-    with pytest.raises(ValueError, match=r"one width d_k; came .*'b_K': 5"):
+    with pytest.raises(ValueError, match=r"b_K has shape \(5,\).*wanted X \(\.\.\., n, d\)"):
         four_terms(X, W_Q, W_K, b_Q, b_K[:5])
+    with pytest.raises(TypeError, match="W_K is a list"):
+        four_terms(X, W_Q, W_K.tolist(), b_Q, b_K)
+
+
+def test_the_four_terms_can_be_edited_one_by_one(problem):
+    terms = four_terms(*problem)
+    before = terms.key_bias.copy()
+    terms.key_bias[0, 0, 0] = 99
+    assert (terms.key_bias != before).sum() == 1
 
 
 @pytest.mark.parametrize("scale", [None, 1.7])
@@ -39,8 +48,9 @@ def test_prior_is_what_a_query_without_content_attends_to(problem, scale):
     key = X @ W_K
     _, weights = attention(b_Q[None], key, key, scale=scale, return_weights=True)
     np.testing.assert_allclose(query_bias_prior(key, b_Q, scale=scale), weights[:, 0], atol=1e-13)
-    with pytest.raises(ValueError, match="one width d_k"):
-        query_bias_prior(key, b_Q[:5])
+    for wrong in (b_Q[:5], b_Q[None]):
+        with pytest.raises(ValueError, match=r"wanted key \(\.\.\., m, k\), b_Q \(k\)"):
+            query_bias_prior(key, wrong)
 
 
 @pytest.mark.parametrize("library", [np.asarray, torch.tensor])
@@ -56,18 +66,31 @@ def test_value_bias_folds_wherever_all_rows_have_one_sum(problem, library, total
                                fold_value_bias(b_V, W_O, 0 * b_O, weights), atol=1e-13)
 
 
-def test_folding_works_in_single_precision_over_many_keys():
-    weights = softmax(torch.randn(4, 64, 2048, generator=torch.Generator().manual_seed(0)))
-    folded = fold_value_bias(torch.ones(3), torch.eye(3), None, weights)
-    assert torch.allclose(folded, torch.ones(3))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_folding_allows_for_rounding_and_for_no_more(dtype):
+    generator = torch.Generator().manual_seed(0)
+    weights = softmax(5 * torch.randn(4, 8, 4096, generator=generator)).to(dtype)
+    b_V, W_O = torch.ones(3, dtype=dtype), torch.eye(3, dtype=dtype)
+    folded = fold_value_bias(b_V, W_O, None, weights)
+    assert torch.allclose(folded, b_V, atol=2 * torch.finfo(dtype).eps)
+    weights[0, 0] *= 0.97
+    with pytest.raises(ValueError, match="rows of weights sum to 0.9.* … 1.*cannot be folded"):
+        fold_value_bias(b_V, W_O, None, weights)
 
 
-@pytest.mark.parametrize("weights, message", [
-    (np.array([[0.5, 0.5], [0.0, 0.0]]), r"sum to 0 … 1.*rows sum to one"),
-    (np.array([[0.5, 0.5], [np.nan, 0.0]]), "cannot be folded"),
-])
-def test_folding_refuses_rows_of_different_sums(weights, message):
-    with pytest.raises(ValueError, match=message):
-        fold_value_bias(np.ones(3), np.eye(3), np.ones(3), weights)
-    with pytest.raises(ValueError, match="as wide as W_O is high"):
-        fold_value_bias(np.ones(2), np.eye(3), np.ones(3), np.eye(2))
+@pytest.mark.parametrize("weights", [
+    [[0.5, 0.5], [0.0, 0.0]], [[0.5, 0.5], [np.nan, 0.0]], [[0.5, 0.5], [0.5, 0.49]]])
+def test_folding_refuses_rows_of_different_sums(weights):
+    with pytest.raises(ValueError, match="cannot be folded; keep b_V"):
+        fold_value_bias(np.ones(3), np.eye(3), np.ones(3), np.array(weights))
+
+
+def test_folding_refuses_shapes_that_do_not_fit_and_takes_an_empty_batch():
+    ones = np.ones(3)
+    for b_V, W_O, b_O in [(ones[:2], np.eye(3), ones), (ones, np.eye(3), np.ones((3, 1))),
+                          (ones[None], np.eye(3), ones), (ones, ones, ones)]:
+        with pytest.raises(ValueError, match=r"wanted b_V \(d\), W_O \(d, e\), b_O \(e\)"):
+            fold_value_bias(b_V, W_O, b_O, np.eye(2))
+    with pytest.raises(TypeError, match="weights has dtype int64"):
+        fold_value_bias(ones, np.eye(3), ones, np.eye(2, dtype=np.int64))
+    np.testing.assert_array_equal(fold_value_bias(ones, np.eye(3), ones, np.ones((0, 4, 4))), 2)

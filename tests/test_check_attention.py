@@ -44,6 +44,15 @@ def with_weights(query, key, value):
     return weights @ value, weights
 
 
+def with_weights_in_a_list(query, key, value):
+    return list(with_weights(query, key, value))
+
+
+def list_over_the_first_axis(query, key, value):
+    return [matmul(*parts) for parts in zip(query, key, value, strict=True)] if (
+        query.ndim > 2) else matmul(query, key, value)
+
+
 def float32_inside(query, key, value):
     return matmul(*(x.astype(np.float32) for x in (query, key, value)))
 
@@ -73,7 +82,8 @@ def key_bias(query, key, value):
     return matmul(query, key + 0.7, value)
 
 
-RIGHT = [matmul, einsum, loops, with_weights, float32_inside, float64_inside, scaled_in_two_steps,
+RIGHT = [matmul, einsum, loops, with_weights, with_weights_in_a_list, list_over_the_first_axis,
+         float32_inside, float64_inside, scaled_in_two_steps,
          naive_exponentials, cautious_division, key_bias, attention]
 
 
@@ -158,6 +168,11 @@ WRONG = {
     "forgot the scale": ("no scaling", scaled(lambda q, k, v: 1)),
     "over d": ("divided by d_k", scaled(lambda q, k, v: 1 / k.shape[-1])),
     "times root d": ("multiplied by √d_k", scaled(lambda q, k, v: k.shape[-1] ** 0.5)),
+    "d_k**1/2": ("divided by 2 d_k", weighted(
+        softmax, lambda q, k: q @ np.swapaxes(k, -1, -2) / k.shape[-1]**1/2)),
+    "d_k**-1/2": ("divided by 2 d_k", scaled(lambda q, k, v: k.shape[-1]**-1/2)),
+    "late": ("scaled after the softmax", weighted(
+        lambda s: s, lambda q, k: softmax(q @ np.swapaxes(k, -1, -2)) / k.shape[-1]**0.5)),
     "root of d_v": ("scaled by the wrong size", scaled(lambda q, k, v: v.shape[-1] ** -0.5)),
     "root of n": ("scaled by the wrong size", scaled(lambda q, k, v: q.shape[-2] ** -0.5)),
     "root of m": ("scaled by the wrong size", scaled(lambda q, k, v: k.shape[-2] ** -0.5)),

@@ -93,6 +93,7 @@ RIGHT = {
     },
 }
 
+RECOUNTED = "b_V W_O counted the wrong number of times"
 WRONG = {
     check.fold_value_bias: {
         "no W_O": ("output projection forgotten", lambda b_V, W_O, b_O: b_V + b_O),
@@ -102,10 +103,11 @@ WRONG = {
         "b_O alone": ("value bias forgotten", lambda b_V, W_O, b_O: b_O.copy()),
         "minus": ("sign flipped", lambda b_V, W_O, b_O: b_O - b_V @ W_O),
         "minus b_O": ("sign flipped", lambda b_V, W_O, b_O: b_V @ W_O - b_O),
-        "12 tokens": ("counted more than once", lambda b_V, W_O, b_O: 12 * b_V @ W_O + b_O),
-        "mean of 12": ("counted more than once", lambda b_V, W_O, b_O: b_V @ W_O / 12 + b_O),
-        "times d_v": ("counted more than once", lambda b_V, W_O, b_O: len(b_V) * b_V @ W_O + b_O),
-        "times d": ("counted more than once", lambda b_V, W_O, b_O: len(b_O) * b_V @ W_O + b_O),
+        "12 tokens": (RECOUNTED, lambda b_V, W_O, b_O: 12 * b_V @ W_O + b_O),
+        "mean of 12": (RECOUNTED, lambda b_V, W_O, b_O: b_V @ W_O / 12 + b_O),
+        "half": (RECOUNTED, lambda b_V, W_O, b_O: b_O + 0.5 * (b_V @ W_O)),
+        "times d_v": (RECOUNTED, lambda b_V, W_O, b_O: len(b_V) * b_V @ W_O + b_O),
+        "times d": (RECOUNTED, lambda b_V, W_O, b_O: len(b_O) * b_V @ W_O + b_O),
         "both projected": ("output bias projected too", lambda b_V, W_O, b_O: (b_V + b_O) @ W_O),
         "elementwise": ("sum over the width forgotten",
                         lambda b_V, W_O, b_O: b_V[:, None] * W_O + b_O),
@@ -139,6 +141,7 @@ WRONG = {
         "softmax": ("plain softmax", softmax),
         "minus the mean": ("plain softmax", lambda s: softmax(s - s.mean(-1, keepdims=True))),
         "naive": ("plain softmax", lambda s: normalised(np.exp(s))),
+        "float16": ("plain softmax", lambda s: softmax(s.astype(np.float16)).astype(float)),
         "hotter": ("softmax at another temperature", lambda s: softmax(s / 2)),
         "colder": ("softmax at another temperature", lambda s: softmax(3 * s)),
         "reversed": ("softmax at another temperature", lambda s: softmax(-s)),
@@ -222,6 +225,13 @@ def test_every_name_in_the_book_of_mistakes_is_planted_here(misconceptions, exer
     assert {m.name for m in misconceptions} <= {name for name, _ in WRONG[exercise].values()}
     for misconception in misconceptions:
         assert misconception.hint.endswith(("?", ".")) and len(misconception.hint) <= 100
+
+
+def test_rounding_is_no_effect():
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.float16, torch.bfloat16):
+        result = check.wake_key_bias(lambda s, dtype=dtype: s.to(dtype).softmax(-1).float())
+        assert result.misconception == "plain softmax" and "still cancels" in result.message
 
 
 def test_an_awake_key_bias_hears_what_else_has_changed():

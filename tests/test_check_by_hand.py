@@ -31,10 +31,12 @@ Q, K = [1, -1, 0], [log(2), log(3), log(6)]
 
 @pytest.mark.parametrize("weights", [
     ROWS, tuple(map(tuple, ROWS)), DECIMALS, np.array(ROWS), np.array(ROWS, dtype=np.float32),
+    np.array(ROWS, dtype=np.float16), np.array([[str(entry) for entry in row] for row in ROWS]),
     [["2/11", "3/11", "6 / 11"], ["1/2", "1/3", "1/6"], ["1/3"] * 3],
     [np.array(row, dtype=float) for row in ROWS], weights_of(Q, K),
     weights_of(Q, [k + L for k in K]),
-], ids=["fractions", "tuples", "decimals", "objects", "float32", "text", "rows", "formula",
+], ids=["fractions", "tuples", "decimals", "objects", "float32", "float16",
+        "array of text", "text", "rows", "formula",
         "formula with bias"])
 def test_three_tokens_accepts(weights):
     result = check.three_tokens(weights)
@@ -45,6 +47,7 @@ def test_three_tokens_accepts_tensors():
     torch = pytest.importorskip("torch")
     table = torch.tensor(DECIMALS, requires_grad=True)
     assert check.three_tokens(table) and check.three_tokens(list(table))
+    assert check.three_tokens(table.half())
     assert check.three_tokens([list(row) for row in table])
 
 
@@ -105,7 +108,8 @@ def test_three_tokens_counts_what_is_right():
     assert result.message.startswith("7 of 9 weights are right; look again at row 2.")
 
 
-@pytest.mark.parametrize("weights", [None, ..., [[...] * 3] * 3, [[None] * 3] * 3, [..., ..., ...]])
+@pytest.mark.parametrize("weights", [None, ..., [[...] * 3] * 3, [[None] * 3] * 3, [..., ..., ...],
+                                     np.full((3, 3), None), np.full((3, 3), np.nan)])
 def test_three_tokens_not_attempted(weights):
     assert repr(check.three_tokens(weights)) == "… three_tokens: not attempted yet."
 

@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 
 from qkvlib import attention, sliders
 from qkvlib.explore import explore, live
-from qkvlib.figures import Figure, bars, heatmap, panels
+from qkvlib.figures import Figure, Table, bars, heatmap, panels
 
 HOSTILE = "</script><!--<b>\"&amp;'"
 TOKENS = ["it", "was", "cold"]
@@ -77,6 +77,19 @@ def test_every_combination_is_a_frame(draw, parameters):
     data = json.loads(parsed(explorer).find("script").string)
     assert data["values"] == [[str(v).replace("-", "−") for v in values]
                               for values in parameters.values()]
+
+
+def test_a_figure_that_draw_changes_and_returns_again_makes_unlike_frames():
+    figure = Figure("", "t")
+
+    def draw(t):
+        figure.svg = f"<svg>{t}</svg>"
+        figure.tables[:] = [Table([["t"], [t]])]
+        return figure
+
+    explorer = explore(draw, t=[1, 2])
+    assert frames(explorer) == [figure._repr_html_() for figure in explorer.figures]
+    assert ["<svg>1" in frame for frame in frames(explorer)] == [True, False]
 
 
 def test_the_frame_of_the_start_is_drawn_in_the_html():
@@ -176,6 +189,10 @@ def test_frames_that_weigh_more_than_a_page_may_are_refused():
     (lambda: live(lambda t: None, t=(0, 1)), TypeError, r"draw\(t=0\) returned NoneType.*Figure"),
     (lambda: live(draw_one), ValueError, "got 0 parameters"),
     (lambda: live(draw_one, t=(1, 0)), ValueError, r"t is \(1, 0\): give \(low, high\)"),
+    (lambda: explore(draw_one, t=np.array(3)), ValueError, r"t is array\(3\): give a list"),
+    (lambda: live(draw_one, t=(0, np.inf)), ValueError, r"t is \(0, inf\): give.*finite"),
+    (lambda: live(draw_one, t=(0, np.nan)), ValueError, r"t is \(0, nan\): give.*finite"),
+    (lambda: live(draw_one, t=(0, 1, 0)), ValueError, r"t is \(0, 1, 0\): give.*step > 0"),
     (lambda: live(draw_one, t=("a", "b")), ValueError, r"t is \('a', 'b'\).*list of choices"),
     (lambda: live(draw_one, t=(0, 1), labels={"b": ""}), ValueError, r"labels speaks of \['b'\]"),
 ])

@@ -170,6 +170,12 @@ def test_values_that_are_not_finite_have_a_name_and_no_colour():
     assert sum("l" in path for path in paths) == 1  # crossed out
 
 
+def test_what_is_masked_is_not_shown():
+    masked = np.ma.masked_array([[1, 42]], mask=[[False, True]])
+    html = heatmap(masked, alt="x")._repr_html_()
+    assert html == heatmap([[1.0, np.nan]], alt="x")._repr_html_() and "42" not in html
+
+
 def test_a_picture_changes_only_where_a_printed_digit_does():
     values = np.array([[0.1, -0.2], [1e-9, 0.4]])
     shaken = values + 1e-9 * np.array([[1, -1], [-2, 1]])
@@ -210,6 +216,10 @@ def test_tensors_of_any_precision_are_drawn_like_arrays():
     (lambda: heatmap([[0.0]], alt="x", limits=(1, 0)), "widen"),
     (lambda: bars([2.0], alt="x", limits=(1, 3)), "from 0 to 2.*widen"),
     (lambda: heatmap([[0.0]], alt="x", limits=(-1, 2), diverging=True), r"wanted limits \(-m, m\)"),
+    (lambda: heatmap([[1j]], alt="x"), "complex, wanted real"),
+    (lambda: heatmap([[0.0]], alt="x", limits=(0, np.inf)), "limits are.*finite"),
+    (lambda: bars([1.0], alt="x", limits=(np.nan, 2)), "limits are.*finite"),
+    (lambda: bars([1e308, -1e308], alt="x"), "1e[+]308.*at most 1e[+]100: divide"),
     (lambda: panels(alt="x"), "0 figures.*at least one"),
     (lambda: panels(bars([1], alt="x"), alt="x", operators="+"), "1 figures and 1 operators"),
     (lambda: figures.dots({}, alt="x", label="y"), "at least one sample"),

@@ -26,7 +26,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "scale dropped": Mutant(
-        "attention.py", "1 / math.sqrt(query.shape[-1]) if scale is None else scale", "1", "B9"),
+        "attention.py", "1 / math.sqrt(query.shape[-1]) if", "1 if", "B9"),
     "softmax over the queries": Mutant(
         "attention.py", "xp.softmax(scores, dim=-1)", "xp.softmax(scores, dim=-2)", "B7"),
     "one added to the denominator": Mutant(
@@ -49,7 +49,7 @@ MUTANTS = {
         "bias.py", "softmax((key @ b_Q)", "softmax((key @ -b_Q)", "B9"),
     "b_V folded without W_O": Mutant("bias.py", "(b_V @ W_O)", "b_V[: W_O.shape[-1]]", "B8"),
     "the old b_O forgotten": Mutant("bias.py", "else b_O + folded", "else folded", "B8"),
-    "row sums not looked at": Mutant("bias.py", "if not high - low <=", "if high - low < -", "B8"),
+    "row sums not looked at": Mutant("bias.py", "min(1e-3, 100 * eps)", "1e9", "B8"),
     "b_K added after the softmax": Mutant(
         "vit.py", "@ self.W_O + self.b_O", "@ self.W_O + self.b_O + self.keep[1] * self.b_K", "B5"),
     "b_K added to the values": Mutant(

@@ -23,10 +23,11 @@ def three_tokens(weights):
     (`Fraction(1, 2)` or "1/2") or numbers right to three decimals; lists, arrays or tensors.
     Returns a `Result` that names the misconception when it knows it.
     """
-    missing = _missing(weights)
-    if missing is not None:
-        return missing
     try:
+        weights = _lists(weights)
+        missing = _missing(weights)
+        if missing is not None:
+            return missing
         table = as_array(_numbers(weights)).astype(np.float64)
     except Exception as error:  # whatever was handed in, the notebook goes on
         return failed(EXERCISE, "not a table of numbers", f"cannot be read: {brief(error)}.",
@@ -58,12 +59,25 @@ def _missing(weights):
     if isinstance(weights, (list, tuple)):
         entries = [entry for row in weights
                    for entry in (row if isinstance(row, (list, tuple)) else [row])]
-        filled = sum(entry is not None and entry is not Ellipsis for entry in entries)
+        filled = sum(not _is_blank(entry) for entry in entries)
         if not filled:
             return not_attempted(EXERCISE)
         if filled < len(entries):
             return not_attempted(EXERCISE, f"{filled} of {len(entries)} entries filled in so far.")
     return None
+
+
+def _is_blank(entry):
+    return entry is None or entry is Ellipsis or isinstance(entry, float) and np.isnan(entry)
+
+
+def _lists(entry):
+    """Arrays and tensors, of whatever precision and content, as lists, however deep they stand."""
+    if isinstance(entry, (list, tuple)):
+        return [_lists(part) for part in entry]
+    if hasattr(entry, "detach"):  # a tensor, perhaps in a graph, perhaps on a device
+        entry = entry.detach().cpu()
+    return entry.tolist() if hasattr(entry, "tolist") else entry
 
 
 def _numbers(entry):

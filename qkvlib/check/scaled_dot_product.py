@@ -20,7 +20,7 @@ def attention(fn):
     """
     def output_of(*inputs):
         returned = fn(*inputs)
-        return returned[0] if isinstance(returned, tuple) and len(returned) == 2 else returned
+        return returned[0] if _is_pair(returned, inputs[0].ndim) else returned
 
     candidate = output_of if callable(fn) else fn
     biased = Misconception(
@@ -30,6 +30,14 @@ def attention(fn):
     result = judge("attention", candidate, random_cases(_shapes()), reference,
                    [*MISCONCEPTIONS, biased])
     return _praise(result, candidate) if result else result
+
+
+def _is_pair(returned, axes):
+    """Whether this is (output, weights); a list of two may also be an output along its first axis.
+    """
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        return False
+    return isinstance(returned, tuple) or getattr(returned[0], "ndim", None) == axes
 
 
 def _shapes():
@@ -101,6 +109,15 @@ MISCONCEPTIONS = [
         "divided by d_k",
         "A dot product of d_k independent terms has variance d_k. How large is it typically?",
         _with_scale(lambda n, m, d_k, d_v: 1 / d_k)),
+    Misconception(
+        "divided by 2 d_k",
+        "Powers bind before products: what does Python make of d_k**1/2 or d_k**-1/2?",
+        _with_scale(lambda n, m, d_k, d_v: 1 / (2 * d_k))),
+    Misconception(
+        "scaled after the softmax",
+        "Each row of weights should sum to 1. At which step are the scores too large?",
+        lambda query, key, value:
+            reference(query, key, value, scale=1.0) / np.sqrt(key.shape[-1])),
     Misconception(
         "multiplied by √d_k",
         "Wider keys make larger scores already. Should the scale add to that or undo it?",

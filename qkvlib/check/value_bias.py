@@ -16,7 +16,7 @@ def fold_value_bias(fn):
     Returns a `Result` that names the misconception when it knows it.
     """
     recounted = Misconception(
-        "counted more than once",
+        "b_V W_O counted the wrong number of times",
         "Each row of weights sums to 1. How often does the value bias reach one output, then?",
         lambda b_V, W_O, b_O: b_O + _count(fn) * (b_V @ W_O),
         lambda b_V, W_O, b_O: b_O + b_V.size * (b_V @ W_O),

@@ -124,3 +124,83 @@ def test_code_survives_the_way_through_the_text(root, source):
     )
     sync(chapter)
     assert [cell.source for cell in read(chapter.text).cells] == [source]
+
+
+def both(chapter):
+    """Return the bytes of both forms."""
+    return chapter.notebook.read_bytes(), chapter.text.read_bytes()
+
+
+LOST = {
+    "open fence": new_markdown_cell("```python\nx"),
+    "+++": new_markdown_cell("a\n\n+++\n\nb"),
+    "code-cell": new_markdown_cell("```{code-cell}\nx\n```"),
+    "return": new_code_cell("a\rb"),
+    "form feed": new_code_cell("a\x0cb"),
+}
+
+
+@pytest.mark.parametrize("cell", LOST.values(), ids=LOST)
+def test_a_cell_that_the_text_would_lose_is_refused(small, cell):
+    notebook = read(small.notebook)
+    notebook.cells.insert(2, cell)
+    small.notebook.write_text(as_json(notebook))
+    before = both(small)
+    with pytest.raises(PairingError, match="small: cell 3 .* nothing is written"):
+        sync(small)
+    assert both(small) == before
+
+
+def test_spaces_at_the_end_of_markdown_do_not_matter(small):
+    edit(small.notebook, "An idea.", "A better idea.  ")
+    assert sync(small) == "text from notebook"
+    assert read(small.notebook).cells[0].source == "# Small\n\nA better idea."
+
+
+def test_a_pasted_picture_is_refused(small):
+    notebook = read(small.notebook)
+    notebook.cells[0].attachments = {"a.png": {"image/png": "aGk="}}
+    small.notebook.write_text(as_json(notebook))
+    before = both(small)
+    with pytest.raises(PairingError, match="cell 1 holds a pasted picture.*chapters/images"):
+        sync(small)
+    assert both(small) == before
+
+
+HEADER = "---\nkernelspec:\n  name: python3\n---\n"
+BROKEN = {
+    "empty": b"",
+    "header alone": HEADER.encode(),
+    "cut header": HEADER[:20].encode(),
+    "conflict": f"{HEADER}# T\n\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n".encode(),
+    "yaml": b"---\na: [\n---\n# T\n",
+    "bytes": b"# T \xff\n",
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_a_broken_text_never_reaches_the_notebook(small, data):
+    good = both(small)
+    small.text.write_bytes(data)
+    for source in (None, "text"):
+        with pytest.raises(PairingError, match=r"small\.md cannot be read .* --from notebook"):
+            sync(small, source)
+    assert both(small) == (good[0], data)
+    sync(small, "notebook")
+    assert both(small) == good
+
+
+@pytest.mark.parametrize("data", ["", "[]", "{}", as_json(new_notebook()), "<<<<<<< HEAD\n{}"])
+def test_a_broken_notebook_is_named_and_can_be_made_anew(small, data):
+    small.notebook.write_text(data)
+    with pytest.raises(PairingError, match=r"small\.ipynb cannot be read .* --from text"):
+        sync(small)
+    assert sync(small, "text") == "notebook from text"
+    assert len(read(small.notebook).cells) == 8
+
+
+def test_a_byte_order_mark_does_no_harm(small):
+    good = both(small)
+    small.text.write_bytes(b"\xef\xbb\xbf" + good[1])
+    assert sync(small) == "already the same (tidied)"
+    assert both(small) == good
