@@ -4,7 +4,6 @@ import base64
 import gzip
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from itertools import product
@@ -237,19 +236,6 @@ def test_live_says_what_to_install(monkeypatch):
 
 
 # --- in a browser, from a file, under the policy that the book's pages have
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="no browser test without playwright")
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if not path:
-        pytest.skip("no browser test: found no chromium or google-chrome")
-    with api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        chromium = playwright.chromium.launch(executable_path=path, args=options)
-        yield chromium
-        chromium.close()
-
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
