@@ -26,7 +26,7 @@ serve: _build/html/index.html ## show the site on this machine (PORT=8000)
 	@$(RUN) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
 test: $(VENV)/.test book ## build the site and run every test
-	$(RUN) -m pytest --numprocesses 2 --dist loadscope --durations 15
+	$(RUN) -m pytest --numprocesses 2 --dist worksteal --durations 15
 
 check: $(VENV)/.test ## the quick gates: what can be said without running a notebook
 	$(RUN) -m bookbuild.notebooks check
