@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from bookbuild.files import replace
 from qkvlib import attention
 
 APPENDIX = Path(__file__).parents[1] / "chapters" / "appendix"
@@ -112,6 +113,6 @@ def page(record: dict) -> str:
 
 if __name__ == "__main__":
     if "--page" not in sys.argv:
-        RECORD.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(json.loads(RECORD.read_text(encoding="utf-8"))), encoding="utf-8")
+        replace(RECORD, json.dumps(measure(), indent=1) + "\n")
+    replace(PAGE, page(json.loads(RECORD.read_text(encoding="utf-8"))))
     print(f"Wrote {PAGE.relative_to(Path.cwd())}.")
