@@ -14,6 +14,8 @@ from einops import rearrange
 
 from .shapes import check_arrays, check_fits, check_heads, check_scale, check_shapes
 
+BLOCK = 128  # queries: their scores with a thousand keys fit a processor's cache
+
 
 def attention(query, key, value, *, mask=None, bias=None, causal=False, scale=None,
               heads=None, kv_heads=None, return_weights=False):
@@ -43,27 +45,31 @@ def attention(query, key, value, *, mask=None, bias=None, causal=False, scale=No
         can be traced, mapped (`torch.func.vmap`) and differentiated.
     """
     xp = check_arrays(query=query, key=key, value=value)
+    group = None
     if heads is None and kv_heads is None:
         check_shapes(query, key, value)
     else:
         heads, kv_heads = check_heads(heads, kv_heads)
         check_shapes(query, key, value, heads, kv_heads)
-        # The query heads of a group stand below one another, so that no key or value is copied.
-        query = rearrange(query, "... n (g r d) -> ... g (r n) d", g=kv_heads, r=heads // kv_heads)
+        group = heads // kv_heads
+        query = rearrange(query, "... n (h d) -> ... h n d", h=heads)
         key = rearrange(key, "... m (g d) -> ... g m d", g=kv_heads)
         value = rearrange(value, "... m (g d) -> ... g m d", g=kv_heads)
+    query = query * (1 / math.sqrt(query.shape[-1]) if scale is None else check_scale(scale))
 
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else check_scale(scale)
-    scores = (query * scale) @ key.mT
-    if heads is None:
-        weights = _weigh(xp, scores, mask, bias, causal)
-        output = weights @ value
+    if return_weights or mask is not None or bias is not None:
+        output, weights = _mix(xp, query, key, value, group, mask, bias, 0 if causal else None)
     else:
-        group = heads // kv_heads
-        weights = _weigh(xp, rearrange(scores, "... g (r n) m -> ... (g r) n m", r=group),
-                         mask, bias, causal)
-        output = rearrange(weights, "... (g r) n m -> ... g (r n) m", r=group) @ value
-        output = rearrange(output, "... g (r n) d -> ... n (g r d)", r=group)
+        # Each query is on its own, so a long row of them is taken a block at a time; in a causal
+        # order no key behind the block is looked at.
+        blocks, (n, m) = [], (query.shape[-2], key.shape[-2])
+        for first in range(0, max(n, 1), BLOCK):
+            end = min(first + BLOCK, n)
+            place, seen = (first, min(end, m)) if causal else (None, m)
+            blocks.append(_mix(xp, query[..., first:end, :], key[..., :seen, :],
+                               value[..., :seen, :], group, first=place)[0])
+        output = blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=-2)
+    output = output if heads is None else rearrange(output, "... h n d -> ... n (h d)")
     return (output, weights) if return_weights else output
 
 
@@ -87,7 +93,23 @@ def softmax(scores, *, axis=-1):
     return xp.where(alive, weights, 0.0)
 
 
-def _weigh(xp, scores, mask, bias, causal):
+def _mix(xp, query, key, value, group, mask=None, bias=None, first=None):
+    """Return output and weights of scaled queries.
+
+    `group` query heads share a key head; in a causal order `first` is the place of the first query.
+    """
+    if group is None:
+        weights = _weigh(xp, query @ key.mT, mask, bias, first)
+        return weights @ value, weights
+    # The queries of a group stand below one another, so that no key or value is copied.
+    scores = rearrange(query, "... (g r) n d -> ... g (r n) d", r=group) @ key.mT
+    scores = rearrange(scores, "... g (r n) m -> ... (g r) n m", r=group)
+    weights = _weigh(xp, scores, mask, bias, first)
+    output = rearrange(weights, "... (g r) n m -> ... g (r n) m", r=group) @ value
+    return rearrange(output, "... g (r n) d -> ... (g r) n d", r=group), weights
+
+
+def _weigh(xp, scores, mask, bias, first):
     """Scores → weights, under a mask, an additive bias, a causal order."""
     if bias is not None:
         check_fits("bias", bias, scores)
@@ -95,9 +117,9 @@ def _weigh(xp, scores, mask, bias, causal):
     if mask is not None:
         check_fits("mask", mask, scores)
         scores = xp.where(mask, scores, -math.inf)
-    if causal:
+    if first is not None:
         n, m = scores.shape[-2:]
-        row = xp.arange(n, device=device(scores))
+        row = xp.arange(first, first + n, device=device(scores))
         column = xp.arange(m, device=device(scores))
         scores = xp.where(row[:, None] >= column[None, :], scores, -math.inf)
     if mask is None and bias is None and is_torch_namespace(xp):

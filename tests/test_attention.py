@@ -80,6 +80,20 @@ def test_equals_multihead_attention_of_pytorch(seed, dtype, n, m, heads):
     close(ours, weights.detach())
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("n, m", [(127, 127), (128, 40), (129, 300), (400, 200), (300, 400)])
+def test_long_rows_of_queries_are_taken_in_blocks_without_a_trace(n, m, causal):
+    generator = torch.Generator().manual_seed(n)
+    query = torch.randn(2, 4, n, 8, generator=generator, dtype=torch.float64)
+    key, value = torch.randn(2, 2, 2, m, 8, generator=generator, dtype=torch.float64)
+    expected = F.scaled_dot_product_attention(query, key, value, is_causal=causal, enable_gqa=True)
+    options = {"causal": causal, "heads": 4, "kv_heads": 2}
+    close(attention(flat(query), flat(key), flat(value), **options), flat(expected))
+    mixed, weights = attention(query[:, :2], key, value, causal=causal, return_weights=True)
+    close(attention(query[:, :2], key, value, causal=causal), mixed)
+    close(weights @ value, mixed)
+
+
 @pytest.mark.parametrize("options", [{}, {"scale": 0.3}, {"causal": True}])
 def test_equals_the_definition_written_as_loops(options):
     rng = np.random.default_rng(0)
