@@ -1,13 +1,10 @@
-"""A chapter's files, and the one fixed form in which they are stored.
+"""A chapter's files, read into the one fixed form and written from it.
 
     chapters/NAME.ipynb         the notebook with its outputs: what the site shows
     chapters/text/NAME.md       the same cells without outputs (jupytext, md:myst), for review
     chapters/colab/NAME.ipynb   the plain copy, generated, for Colab and for download
-
-The same chapter always has the same bytes: no times, no random ids, no versions of tools.
 """
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -19,8 +16,7 @@ import yaml
 from nbformat import NotebookNode
 
 from bookbuild.address import ROOT
-
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+from bookbuild.normal import normalise
 
 # No jupytext version here: it would change with every contributor's environment.
 HEADER = """\
@@ -35,15 +31,6 @@ kernelspec:
   language: python
   name: python3
 """
-
-# Everything else that tools leave in a cell's metadata (times, folded states, …) is dropped.
-CELL_METADATA = ("tags", "mystnb", "slideshow")
-
-# What figures.show prints beside a picture; the site wants it in the cell's metadata.
-ALT = "Figure: "
-
-# Its model ids are random, and on a page without a kernel it shows nothing.
-WIDGET = "application/vnd.jupyter.widget-view+json"
 
 # What git leaves in a file after a merge: bare in a text, quoted in a notebook's cell.
 CONFLICT = re.compile(r'^(?: +")?(?:<{7}|>{7}) ', re.MULTILINE)
@@ -125,6 +112,9 @@ def from_text(text: str) -> NotebookNode:
     notebook = normalise(jupytext.reads(text, fmt="md:myst"))
     if notebook.cells and notebook.cells[0].source.startswith("---\n"):
         raise ValueError("its header has no end")
+    # A file that was cut inside a cell: what is left open there would swallow another cell.
+    if jupytext.reads(f"{text}\n\n+++\n\nend\n", fmt="md:myst").cells[-1].source != "end":
+        raise ValueError("its last cell has no end, such as the closing ``` of a code fence")
     return notebook
 
 
@@ -141,71 +131,3 @@ def as_text(notebook: NotebookNode) -> str:
         plain = json.loads(json.dumps({"myst": page}))  # yaml knows no NotebookNode
         header += yaml.safe_dump(plain, allow_unicode=True, width=96)
     return f"{header}---\n{body}\n"
-
-
-def normalise(notebook: NotebookNode) -> NotebookNode:
-    """Return the same notebook in the fixed form: metadata, ids and outputs.
-
-    A cell's id comes from what it says, so that a new cell leaves the others' ids alone.
-    """
-    synced = notebook.metadata.get("book", {}).get("synced")
-    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    fixed = nbformat.v4.new_notebook(metadata=metadata)
-    if synced:
-        fixed.metadata.book = {"synced": synced}
-    if page := notebook.metadata.get("myst"):  # the page's description, for search engines
-        fixed.metadata.myst = page
-    ids = set()
-    for old in notebook.cells:
-        cell = NotebookNode(cell_type=old.cell_type, source=old.source.strip("\n"))
-        if cell.cell_type == "markdown":
-            cell.source = cell.source.rstrip()  # the text cannot keep spaces there
-        if not cell.source.strip():
-            continue
-        cell.metadata = NotebookNode(
-            {key: old.metadata[key] for key in CELL_METADATA if old.metadata.get(key)}
-        )
-        cell.id = cell_id(cell, ids)
-        if cell.cell_type == "code":
-            cell.execution_count = old.get("execution_count")
-            cell.outputs = normal_outputs(old.get("outputs", []))
-            if alt := alternative_text(cell):
-                cell.metadata.mystnb = {"image": {"alt": alt}}
-        fixed.cells.append(cell)
-    return fixed
-
-
-def alternative_text(cell: NotebookNode) -> str:
-    """Return what a cell's picture shows, in the words that were given with it; else ''."""
-    for output in cell.outputs:
-        data = output.get("data", {})
-        if any(kind.startswith("image/") for kind in data):
-            return data.get("text/plain", "").removeprefix(ALT)
-    return ""
-
-
-def cell_id(cell: NotebookNode, taken: set[str]) -> str:
-    """Return a cell's id, and add it to those taken."""
-    name = "bootstrap"  # keeps its id when the repository's address changes
-    if "bootstrap" not in cell.metadata.get("tags", []):
-        name = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:8]
-    fresh, number = name, 1
-    while fresh in taken:
-        number += 1
-        fresh = f"{name}-{number}"
-    taken.add(fresh)
-    return fresh
-
-
-def normal_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Return outputs without widget views, printed text in one piece however it arrived."""
-    fixed = []
-    for output in outputs:
-        output = NotebookNode(output)
-        if output.output_type == "stream" and fixed and fixed[-1].get("name") == output.name:
-            fixed[-1].text += output.text
-            continue
-        if "data" in output:
-            output.data = NotebookNode({k: v for k, v in output.data.items() if k != WIDGET})
-        fixed.append(output)
-    return fixed

@@ -8,9 +8,10 @@ from statistics import median
 from nbformat import NotebookNode
 
 from bookbuild.address import address, bootstrap_cell
-from bookbuild.chapter import ALT, Chapter, PairingError, as_json, as_text, read
+from bookbuild.chapter import Chapter, PairingError, as_json, as_text, read
 from bookbuild.lookup import Book
 from bookbuild.myst import MystError
+from bookbuild.normal import ALT
 from bookbuild.pairing import sources
 from bookbuild.plain import plain_copy
 from bookbuild.prose import strange_decimals

@@ -7,10 +7,10 @@ from copy import deepcopy
 
 from nbformat import NotebookNode
 
-from bookbuild.chapter import KERNEL
 from bookbuild.lookup import Book
 from bookbuild.lowering import lower
 from bookbuild.myst import MystError
+from bookbuild.normal import KERNEL
 
 # The site folds cells with these tags. JupyterLab and Colab each have their own words for it.
 FOLDED = {"hide-input", "hide-cell", "remove-input"}

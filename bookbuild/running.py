@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from bookbuild.address import ROOT
-from bookbuild.chapter import normalise
+from bookbuild.normal import normalise
 
 OFFLINE = Path(__file__).parent / "offline"
 

@@ -11,6 +11,8 @@ The last two are constant along each row, and the softmax of a row ignores what 
 import math
 from typing import Any, NamedTuple
 
+from array_api_compat import to_device
+
 from .attention import softmax
 from .shapes import check_arrays, check_scale, check_widths
 
@@ -72,8 +74,9 @@ def fold_value_bias(b_V, W_O, b_O, weights):
     xp = check_arrays(b_V=b_V, W_O=W_O, weights=weights)
     check_widths(b_V=(b_V, "d"), W_O=(W_O, "de"),
                  **({} if b_O is None else {"b_O": (b_O, "e")}))
-    # A row of n weights carries n roundings: in a wider type their sum adds none of its own.
-    sums = xp.sum(xp.astype(weights, xp.float64), axis=-1)
+    # A row of n weights carries n roundings: in a wider type their sum adds none of its own. On the
+    # CPU, since not every device has that type: Apple's GPUs lack it.
+    sums = xp.sum(xp.astype(to_device(weights, "cpu"), xp.float64), axis=-1)
     total = float(xp.mean(sums)) if math.prod(sums.shape) else 1.0
     eps = xp.finfo(weights.dtype).eps
     slack = min(1e-3, 100 * eps) + eps  # what softmax itself leaves; in half precision no more

@@ -11,14 +11,13 @@ from unicodedata import east_asian_width
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.colors import to_hex
 
 from .pictures import SUBSCRIPT, Figure, Table, panels
 from .plots import COLOURS, dots, interval, new, show
+from .scales import as_shown, colours_at, ends, number
 
 __all__ = ["Figure", "Table", "bars", "dots", "heatmap", "interval", "new", "panels", "show"]
 
-LARGEST = 1e100  # beyond, lengths and shares would overflow
 PHONE = 340  # px: a phone's column; a wider picture shrinks there, and its letters with it
 TEXT, LINE, GAP = 13, 18, 6  # px: height of letters and of a line, white space
 _MIDDLE, _END, _BOLD = 'text-anchor="middle"', 'text-anchor="end"', 'font-weight="600"'
@@ -35,10 +34,10 @@ def heatmap(values, *, alt, title="", rows=None, columns=None, row_title="", col
     least. `diverging` has white at 0, for values of both signs. `digits` are the decimals shown.
     Raises ValueError for another shape, names that do not fit it, values beyond the limits.
     """
-    shown, texts = _rounded(values, 2, digits)
+    shown, texts = as_shown(values, 2, digits)
     rows = _names("rows", rows, len(texts))
     columns = _names("columns", columns, len(texts[0]))
-    low, high = _limits(shown, limits, digits, symmetric=diverging)
+    low, high = ends(shown, limits, digits, symmetric=diverging)
     colours = colormaps["RdBu_r" if diverging else "cividis"]
 
     left = LINE * bool(row_title) + (max(map(_width, rows)) + GAP) * any(rows) + 1
@@ -65,7 +64,7 @@ def heatmap(values, *, alt, title="", rows=None, columns=None, row_title="", col
     cells = []
     for (i, j), value in np.ndenumerate(shown):
         x, y = left + j * width, top + i * height
-        fill, ink = _colours(colours, (value - low) / (high - low))
+        fill, ink = colours_at(colours, (value - low) / (high - low))
         cells.append(_box(x, y, width, height, fill))
         if with_numbers:
             style = f'{_MIDDLE} fill="{ink}"'
@@ -75,7 +74,7 @@ def heatmap(values, *, alt, title="", rows=None, columns=None, row_title="", col
     marks = [f'<g stroke="currentColor" stroke-opacity=".3">{"".join(cells)}</g>', *marks]
     if not with_numbers:  # then a scale says what the colours mean
         for k in range(32):
-            marks.append(_box(left + 4 * k, bottom + 12, 4, 10, _colours(colours, k / 31)[0]))
+            marks.append(_box(left + 4 * k, bottom + 12, 4, 10, colours_at(colours, k / 31)[0]))
         bottom += 22 + LINE
         marks.append(_text(left, bottom - 3, written[0]))
         marks.append(_text(left + 4 * 32, bottom - 3, written[1], _END))
@@ -93,9 +92,9 @@ def bars(values, *, alt, labels=None, title="", limits=None, digits=2):
     `values` (n,) is an array or tensor; `limits` (low, high) are the ends of the axis, 0 between.
     Raises ValueError for another shape, names that do not fit it, values beyond the limits.
     """
-    shown, texts = _rounded(values, 1, digits)
+    shown, texts = as_shown(values, 1, digits)
     labels = _names("labels", labels, len(texts))
-    low, high = _limits(np.append(shown, 0.0), limits, digits)
+    low, high = ends(np.append(shown, 0.0), limits, digits)
 
     left, top, room, height = max(map(_width, labels)) + GAP, LINE * bool(title) + GAP, 150, 26
     right = left + room + GAP + max(map(_width, texts))
@@ -115,73 +114,11 @@ def bars(values, *, alt, labels=None, title="", limits=None, digits=2):
     return Figure(_svg(max(right, left + _width(title)), bottom, marks), alt, Table(table))
 
 
-def number(value, digits):
-    """Return `value` as it is printed in figures: a true minus, and no minus before zero."""
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−" if float(text) else "")
-
-
-def _rounded(values, axes, digits):
-    """Return what is printed of `values`: as an array of numbers and as lists of text."""
-    if hasattr(values, "detach"):  # a torch tensor, in whatever precision and place
-        values = values.detach().cpu().double()
-    if np.iscomplexobj(values):
-        raise ValueError("values are complex, wanted real numbers: draw values.real or abs(values)")
-    if np.ma.isMaskedArray(values):  # what is masked must not be seen
-        values = np.ma.filled(values.astype(float), np.nan)
-    values = np.asarray(values, dtype=float)
-    if values.ndim != axes or not values.size:
-        raise ValueError(
-            f"wanted {'a matrix (rows, columns)' if axes == 2 else 'a vector (n,)'} and got shape "
-            f"{values.shape}: pick one, such as weights[0, 0] for the first head of a batch"
-        )
-    texts = np.vectorize(lambda value: number(value, digits))(values).tolist()
-    return np.vectorize(lambda value: float(f"{value:.{digits}f}") + 0.0)(values), texts
-
-
 def _names(what, names, count):
     names = [""] * count if names is None else [str(name) for name in names]
     if len(names) != count:
         raise ValueError(f"{what} has {len(names)} names and the values need {count}: {names}")
     return names
-
-
-def _limits(shown, limits, digits, *, symmetric=False):
-    """Return the values at both ends of the colours or of the axis."""
-    finite = shown[np.isfinite(shown)]
-    least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    if max(-least, greatest) > LARGEST:
-        raise ValueError(f"values run from {least:g} to {greatest:g}, and a figure holds at most "
-                         f"{LARGEST:g}: divide by a power of ten")
-    if limits is None:
-        low, high = min(least, 0.0), max(greatest, 0.0)
-        if symmetric:
-            low, high = min(low, -high), max(high, -low)
-        return (low, high) if low < high else (-1.0 if symmetric else 0.0, 1.0)
-    if not np.all(np.isfinite(limits)):
-        raise ValueError(f"limits are {limits}, wanted two finite numbers: give (low, high)")
-    low, high = (float(f"{limit:.{digits}f}") for limit in limits)  # rounded as the values are
-    if not low <= least <= greatest <= high or low == high:
-        raise ValueError(
-            f"limits are {low:g} to {high:g} and values run from {least:g} to {greatest:g}: "
-            "widen the limits, for a colour or a length must not lie"
-        )
-    if symmetric and low != -high:
-        raise ValueError(f"diverging colours are centred at 0: wanted limits (-m, m), got {limits}")
-    return low, high
-
-
-def _colours(colours, share):
-    """Return the colour of a cell and of the text on it; what is not finite has the page's own."""
-    if not math.isfinite(share):
-        return "none", "currentColor"
-    rgb = colours(share)[:3]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
-    luminance = float(np.dot([0.2126, 0.7152, 0.0722], linear))
-    # WCAG's contrast with black and with white; at this luminance both are 4.58.
-    return to_hex(rgb), "#000" if luminance > 0.179 else "#fff"
 
 
 def _width(text):

@@ -78,6 +78,33 @@ def test_folding_allows_for_rounding_and_for_no_more(dtype):
         fold_value_bias(b_V, W_O, None, weights)
 
 
+class OnGPUWithoutFloat64(torch.Tensor):
+    """Refuses to become float64 until it is on the CPU, as tensors on Apple's GPUs do."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        result = super().__torch_function__(function, types, args, kwargs)
+        if not isinstance(result, cls):
+            return result
+        if function is torch.Tensor.to and args[1:] == ("cpu",):
+            return result.as_subclass(torch.Tensor)
+        if result.dtype == torch.float64:
+            raise TypeError("this device has no float64")
+        return result
+
+
+def test_folding_needs_no_float64_on_the_device():
+    rng = np.random.default_rng(3)
+    arrays = [rng.normal(size=shape) for shape in [(6,), (6, 5), (5,)]]
+    b_V, W_O, b_O = (torch.tensor(x).float().as_subclass(OnGPUWithoutFloat64) for x in arrays)
+    weights = torch.full((3, 7), 1 / 7).as_subclass(OnGPUWithoutFloat64)
+    with pytest.raises(TypeError, match="no float64"):
+        weights.double()
+    folded = fold_value_bias(b_V, W_O, b_O, weights)
+    assert isinstance(folded, OnGPUWithoutFloat64) and folded.dtype == torch.float32
+    np.testing.assert_allclose(folded.tolist(), arrays[0] @ arrays[1] + arrays[2], rtol=1e-5)
+
+
 @pytest.mark.parametrize("weights", [
     [[0.5, 0.5], [0.0, 0.0]], [[0.5, 0.5], [np.nan, 0.0]], [[0.5, 0.5], [0.5, 0.49]]])
 def test_folding_refuses_rows_of_different_sums(weights):

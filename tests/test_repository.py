@@ -103,9 +103,9 @@ def test_the_wheel_holds_the_library_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["qkvlib", "bookbuild"])
-def test_a_file_stays_near_two_hundred_lines(folder):
+def test_a_file_stays_within_two_hundred_lines(folder):
     lengths = {p.name: p.read_text("utf-8").count("\n") for p in ROOT.glob(f"{folder}/**/*.py")}
-    assert {name: length for name, length in lengths.items() if length > 220} == {}
+    assert {name: length for name, length in lengths.items() if length > 200} == {}
 
 
 def test_the_code_is_clean():
@@ -178,9 +178,9 @@ def test_a_workflow_takes_fixed_actions_and_few_rights(path):
     uses = re.findall(r"uses: (.*)", text)
     assert uses and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[\d.]+", use) for use in uses)
     assert workflow["permissions"] == {} and workflow["concurrency"]
+    writes = {"deploy": {"pages": "write", "id-token": "write"}, "release": {"contents": "write"}}
     for name, job in workflow["jobs"].items():
-        publish = {"pages": "write", "id-token": "write"}
-        assert job["permissions"] == (publish if name == "deploy" else {"contents": "read"})
+        assert job["permissions"] == writes.get(name, {"contents": "read"})
         assert job["timeout-minutes"] <= 60
     assert text.count("persist-credentials: false") == text.count("uses: actions/checkout@")
     assert "secrets." not in text and "pull_request_target" not in text

@@ -33,8 +33,7 @@ def attention(fn):
 
 
 def _is_pair(returned, axes):
-    """Whether this is (output, weights); a list of two may also be an output along its first axis.
-    """
+    """Whether this is (output, weights); a list of two may also be an output of two rows."""
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
         return False
     return isinstance(returned, tuple) or getattr(returned[0], "ndim", None) == axes

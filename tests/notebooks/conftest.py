@@ -5,9 +5,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookbuild.address import PLACEHOLDER, bootstrap_cell
-from bookbuild.chapter import Chapter, as_json, normalise
+from bookbuild.chapter import Chapter, as_json
 from bookbuild.files import replace
 from bookbuild.lookup import Book
+from bookbuild.normal import normalise
 from bookbuild.pairing import settle
 from bookbuild.plain import plain_copy
 

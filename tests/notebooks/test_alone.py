@@ -4,7 +4,8 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from bookbuild.chapter import as_json, normalise
+from bookbuild.chapter import as_json
+from bookbuild.normal import normalise
 from bookbuild.running import execute, run_alone
 
 REACHED = """\

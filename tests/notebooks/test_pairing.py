@@ -6,7 +6,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookbuild.chapter import Chapter, as_json, normalise, read
+from bookbuild.chapter import Chapter, as_json, read
+from bookbuild.normal import normalise
 from bookbuild.pairing import PairingError, sync
 
 
@@ -141,12 +142,13 @@ LOST = {
 
 
 @pytest.mark.parametrize("cell", LOST.values(), ids=LOST)
-def test_a_cell_that_the_text_would_lose_is_refused(small, cell):
+@pytest.mark.parametrize("place", [2, 8], ids=["between", "last"])
+def test_a_cell_that_the_text_would_lose_is_refused(small, cell, place):
     notebook = read(small.notebook)
-    notebook.cells.insert(2, cell)
+    notebook.cells.insert(place, cell)
     small.notebook.write_text(as_json(notebook))
     before = both(small)
-    with pytest.raises(PairingError, match="small: cell 3 .* nothing is written"):
+    with pytest.raises(PairingError, match=f"small: cell {place + 1} .* nothing is written"):
         sync(small)
     assert both(small) == before
 
@@ -167,11 +169,13 @@ def test_a_pasted_picture_is_refused(small):
     assert both(small) == before
 
 
-HEADER = "---\nkernelspec:\n  name: python3\n---\n"
+HEADER = "---\nkernelspec:\n  display_name: Python 3\n  name: python3\n---\n"
 BROKEN = {
     "empty": b"",
     "header alone": HEADER.encode(),
     "cut header": HEADER[:20].encode(),
+    "cut code": f"{HEADER}# T\n\n```{{code-cell}}\nx = 1\n".encode(),
+    "open comment": f"{HEADER}# T\n\n<!-- no more\n".encode(),
     "conflict": f"{HEADER}# T\n\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n".encode(),
     "yaml": b"---\na: [\n---\n# T\n",
     "bytes": b"# T \xff\n",
