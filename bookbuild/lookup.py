@@ -26,11 +26,14 @@ THEOREMS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Where a label stands: the page, the anchor on it, and the words for it ("Theorem 1")."""
+    """Where a label stands: the page, the anchor on it, the words for it ("Theorem 1"), and of
+    which kind their number is ("theorem"; empty for words without a number).
+    """
 
     page: str
     anchor: str
     words: str
+    kind: str = ""
 
 
 class Book:
@@ -74,9 +77,8 @@ class Book:
     def places(self) -> dict[str, Place]:
         """Every label of the book."""
         found: dict[str, Place] = {}
-        numbers: Counter[str] = Counter()  # one count for the whole book, as on the site
         for page, text in self.pages.items():
-            for label, place in labels(page, text, numbers):
+            for label, place in labels(page, text):
                 if label in found:
                     raise MystError(
                         f"label '{label}' stands in {found[label].page} and in {page}: rename one"
@@ -92,6 +94,19 @@ class Book:
         if label.lower() not in self.places:
             raise MystError(f"nothing in the book is labelled '{label}'")
         return self.places[label.lower()]
+
+    def words(self, label: str, given: str = "") -> str:
+        """Return the words of a reference: those given, which Sphinx drops for an equation, or what
+        the book calls `label`. Raises MystError for a bare number of another page.
+        """
+        place = self.place(label)
+        words = place.words if place.kind == "equation" else given or place.words
+        if place.kind and words == place.words and place.page != self.reading:
+            raise MystError(
+                f"{words} ('{label}') stands on page '{place.page}', and each page counts from 1: "
+                f"write `words <{label}>`, or point to the section that an equation stands in"
+            )
+        return words
 
     def title(self, page: str) -> str:
         """Return a page's title, without markup; raises MystError if there is no such page."""
@@ -150,32 +165,36 @@ def page_text(path: Path) -> str:
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
-def labels(page: str, text: str, numbers: Counter) -> Iterator[tuple[str, Place]]:
-    """Yield (label, Place) for everything in a page that can be pointed at, counting in `numbers`
-    what the site numbers: each kind on its own.
+def labels(page: str, text: str) -> Iterator[tuple[str, Place]]:
+    """Yield (label, Place) for everything in a page that can be pointed at, each kind that bears
+    numbers counting from 1, as on the site.
     """
-    waiting = []
+    waiting, numbers = [], Counter()
     for block in walk(text):
         if block.kind == "target":
             waiting.append(block.name)
             continue
-        words = named(block, numbers)
+        kind = numbered_kind(block)
+        numbers[kind] += 1
+        words = named(block, kind, numbers[kind])
         for label in waiting + [block.label] * bool(block.label):
-            yield label.lower(), Place(page, make_id(label), words)
+            yield label.lower(), Place(page, make_id(label), words, kind)
         waiting = []
 
 
-def named(block: Block, numbers: Counter) -> str:
-    """Return what the book calls `block`, counting it in `numbers` if it is of a numbered kind."""
+def numbered_kind(block: Block) -> str:
+    """Return the kind of which `block` bears a number, or "" if it bears none."""
     kind = block.name.removeprefix("prf:")
     if block.kind == "equation" or kind == "math":
-        if not block.label:
-            return ""
-        numbers["equation"] += 1
-        return f"({numbers['equation']})"
-    if block.kind == "directive" and (kind in THEOREMS or kind == "exercise"):
-        if "nonumber" in block.options:
-            return block.argument or kind.capitalize()
-        numbers[kind] += 1
-        return f"{kind.capitalize()} {numbers[kind]}"
-    return block.body if block.kind == "heading" else block.argument
+        return "equation" if block.label else ""
+    numbered = block.kind == "directive" and (kind in THEOREMS or kind == "exercise")
+    return kind if numbered and "nonumber" not in block.options else ""
+
+
+def named(block: Block, kind: str, number: int) -> str:
+    """Return what the book calls `block`, by its number if it is of a kind that bears them."""
+    if kind:
+        return f"({number})" if kind == "equation" else f"{kind.capitalize()} {number}"
+    if block.kind == "heading":
+        return block.body
+    return block.argument or block.name.removeprefix("prf:").capitalize()

@@ -49,7 +49,7 @@ def lower_role(role: str, content: str, book: Book) -> str:
     words, target = (match["words"], match["target"]) if match else ("", content.strip())
     if role in ("ref", "numref", "eq", "prf:ref"):
         place = book.place(target)
-        return linked(words or place.words, book.url(place.page, place.anchor))
+        return linked(book.words(target, words), book.url(place.page, place.anchor))
     if role == "doc":
         return linked(words or book.title(target), book.url(target))
     if role in ("cite", "cite:t", "cite:p"):
@@ -87,7 +87,7 @@ def link(match: re.Match, book: Book) -> str:
     page, _, label = target.partition("#")
     if label:
         place = book.place(label)
-        return linked(match["text"] or place.words, book.url(place.page, place.anchor))
+        return linked(book.words(label, match["text"]), book.url(place.page, place.anchor))
     return linked(match["text"] or book.title(page), book.url(page))
 
 

@@ -160,6 +160,7 @@ ROLES = {
     "{ref}`the-table`": "Notation",
     "{ref}`claim-b7`": "claim B7",
     "{eq}`scores`": "(1)",
+    "{eq}`these scores <scores>`": "(1)",
     "{doc}`notation`": "Notation",
     "{doc}`/chapters/appendix/claims`": "Claims ledger",
     "{doc}`the table <notation>`": "the table",
@@ -229,9 +230,22 @@ def test_what_has_no_plain_form_is_refused_by_name(myst, message, book):
         lower(myst, book)
 
 
-def test_numbers_run_on_from_page_to_page_as_on_the_site(root, book):
-    add_page(root, "other", "# Other\n\n$$\na\n$$ (next)\n\n```{prf:lemma}\n:label: l\nSo.\n```")
-    assert lower("{eq}`next` {ref}`l` {ref}`cancels`", Book(root)) == "(2) Lemma 2 Theorem 1"
+OTHER = "# Other\n\n$$\na\n$$ (next)\n\n```{prf:lemma}\n:label: l\nSo.\n```\n"
+
+
+def test_each_page_counts_from_one(root, book):
+    add_page(root, "other", OTHER)
+    other = Book(root).opened("other")
+    assert lower("{eq}`next` {prf:ref}`l`", other) == "(1) Lemma 1"
+    assert lower("{prf:ref}`that lemma <first>`, [try](#by-hand)", other) == "that lemma, try"
+
+
+# Sphinx shows an equation by its number, whatever words come with it.
+@pytest.mark.parametrize("bare", ["{prf:ref}`first`", "[](#by-hand)", "[that equation](#scores)"])
+def test_the_number_of_another_page_needs_words(root, book, bare):
+    add_page(root, "other", OTHER)
+    with pytest.raises(MystError, match=r"stands on page 'small', and each page counts from 1"):
+        lower(bare, Book(root).opened("other"))
 
 
 def test_a_label_may_stand_only_once_in_the_book(root, book):
