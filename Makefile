@@ -13,10 +13,10 @@ INSTALL = $(RUN) -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONST
 export OMP_NUM_THREADS := 1
 
 .NOTPARALLEL:
-.PHONY: help book serve test check notebooks benchmark constraints address clean
+.PHONY: help book serve archive pdf test check notebooks benchmark benchmark-site constraints address clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 book: $(VENV)/.book ## build the site into _build/html/
 	@$(RUN) -m bookbuild
@@ -24,6 +24,12 @@ book: $(VENV)/.book ## build the site into _build/html/
 serve: _build/html/index.html ## show the site on this machine (PORT=8000)
 	@echo "Open http://127.0.0.1:$(PORT)/ in a browser; Ctrl-C ends it."
 	@$(RUN) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+archive: book ## the site as one file to keep, with its checksum: _build/qkv-book-VERSION.zip
+	@$(RUN) -m bookbuild.archive
+
+pdf: $(VENV)/.test book ## the book as one PDF, printed by a browser: _build/qkv-book-VERSION.pdf
+	@$(RUN) -m bookbuild.pdf
 
 test: $(VENV)/.test book ## build the site and run every test
 	$(RUN) -m pytest --numprocesses 2 --dist worksteal --durations 15
@@ -36,8 +42,11 @@ notebooks: $(VENV)/.test ## after an edit: bring text and notebook together, run
 	$(RUN) -m bookbuild.notebooks execute
 	$(RUN) -m bookbuild.picture
 
-benchmark: $(VENV)/.test ## measure the speed of attention and write the page about it
+benchmark: $(VENV)/.test ## measure the speed of attention and write it into the book
 	$(RUN) -m bookbuild.benchmark
+
+benchmark-site: $(VENV)/.test book ## measure how pages load on a slow phone and write it into the book
+	@$(RUN) -m bookbuild.lighthouse $(PAGES)
 
 constraints: $(VENV)/.made ## renew constraints.txt (KEEP="torch==2.13.0" holds a version)
 	$(RUN) -m bookbuild.constraints $(KEEP)

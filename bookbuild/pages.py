@@ -21,17 +21,29 @@ RELIED_ON = [
     (PYDATA, "layout.html", "block css"),
     (PYDATA, "layout.html", "block extrahead"),
     (PYDATA, "layout.html", "block docs_navbar"),
+    (PYDATA, "layout.html", "block docs_body"),
     (PYDATA, "layout.html", "block scripts_end"),
+    (PYDATA, "layout.html", 'id="pst-back-to-top"'),
+    (PYDATA, "layout.html", 'id="pst-search-dialog"'),
+    (PYDATA, "layout.html", 'id="pst-primary-sidebar-modal"'),
+    (PYDATA, "layout.html", 'id="pst-secondary-sidebar-modal"'),
     (PYDATA, "static/styles/theme.css", ""),
     (PYDATA, "static/styles/pydata-sphinx-theme.css", ".fa-bars"),
-    (PYDATA, "static/scripts/pydata-sphinx-theme.js", "#pst-header"),
+    (PYDATA, "components/page-toc.html", "pst-page-toc-nav"),
     (PYDATA, "components/search-button-field.html", "search-button__button"),
+    (PYDATA, "components/search-field.html", 'name="q"'),
+    (PYDATA, "components/theme-switcher.html", "theme-switch-button"),
     (BOOK, "components/article-header-buttons.html", "theme-switcher.html"),
-    (BOOK, "static/scripts/sphinx-book-theme.js", "pst-sidebar-hidden"),
+    (BOOK, "components/toggle-primary-sidebar.html", "primary-toggle"),
+    (BOOK, "components/toggle-secondary-sidebar.html", "secondary-toggle"),
+    (BOOK, "static/styles/sphinx-book-theme.css", "pst-sidebar-hidden"),
 ]
 
-# It keeps tabs of one name in step, and no page here has tabs.
-UNUSED = {"design-tabs.js"}
+# The first keeps tabs of one name in step, and no page here has tabs. What the second does for
+# sidebars book.js does; the rest is for notes in the margin, which no page has.
+UNUSED = {"design-tabs.js", "sphinx-book-theme.js"}
+# Sphinx's own, of which only its search needs them.
+OF_SEARCH = {"documentation_options.js", "doctools.js", "sphinx_highlight.js"}
 
 
 class FinishedPages(BuiltinTemplateLoader):
@@ -51,6 +63,7 @@ def configure(app, config) -> None:
     config.template_bridge = f"{__name__}.{FinishedPages.__name__}"
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_static_path.append(str(HERE / "assets"))
+    config.html_theme_options["primary_sidebar_end"] = []  # by default, a place for advertising
     # A root that leads to the first page; the one made by default has no title and no language.
     config.html_additional_pages["index"] = "redirect.html"
 
@@ -80,10 +93,11 @@ def page_context(app, pagename, templatename, context, doctree) -> None:
     """Keep the scripts that a page uses, and say where its notebook runs."""
     # Those without a file name are inline settings of the theme, all for features that are off
     # here; each would need a hash of its own in the page's policy.
+    unused = UNUSED if pagename == "search" else UNUSED | OF_SEARCH
     context["script_files"] = [
         script
         for script in context["script_files"]
-        if script.filename and Path(script.filename).name not in UNUSED
+        if script.filename and Path(script.filename).name not in unused
     ]
     plain = launch.plain_copy(pagename)
     if plain in app.env.dlfiles:
@@ -96,11 +110,10 @@ def setup(app) -> dict:
     # Jupyter Book sets it for an extension that we leave out: comments, kept on another host.
     app.add_config_value("comments_config", {}, "html")
     app.add_css_file("book.css", priority=900)
-    # The theme's layout links its script past Sphinx; ours leaves it to the list Sphinx keeps.
-    app.add_js_file("scripts/pydata-sphinx-theme.js", loading_method="defer", priority=800)
     app.add_js_file("book.js", loading_method="defer", priority=900)
     app.connect("config-inited", configure)
     app.connect("builder-inited", check_themes)
     app.connect("doctree-read", offer_download)
     app.connect("html-page-context", page_context, priority=900)  # all others have added theirs
+    app.setup_extension("bookbuild.diet")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -30,7 +30,44 @@ def test_the_sidebar_opens_and_closes(visit, screen):
 def test_the_contents_open_on_a_phone(visit):
     page = visit(CHAPTER, screen="phone")
     page.locator(".secondary-toggle:visible").click()
-    page.get_by_role("link", name="Exercises").first.wait_for(state="visible")
+    link = page.locator("dialog").get_by_role("link", name="Exercises").first
+    link.click()
+    link.wait_for(state="hidden")
+    assert page.url.endswith("#exercises")
+    assert page.evaluate("document.getElementById('exercises').getBoundingClientRect().top") < 200
+
+
+def test_the_contents_show_where_one_is(visit):
+    page = visit(CHAPTER)
+    page.get_by_role("heading", name="Exercises").first.scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('exercises').scrollIntoView()")
+    page.locator("#pst-page-toc-nav a[aria-current=true][href='#exercises']").wait_for()
+
+
+def test_a_long_page_offers_its_beginning(visit):
+    page = visit(CHAPTER, screen="phone")  # on a wide screen the theme has room for none
+    button = page.locator("#pst-back-to-top")
+    assert not button.is_visible()
+    page.mouse.move(200, 700)
+    page.mouse.wheel(0, 6000)
+    page.wait_for_function("scrollY > 5000")
+    page.mouse.wheel(0, -200)
+    button.click()
+    page.wait_for_function("scrollY === 0")
+    button.wait_for(state="hidden")
+
+
+def test_the_theme_follows_the_system_until_chosen(visit):
+    page = visit(CHAPTER)
+    theme = page.locator("html")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.locator(f"html[data-theme={scheme}]").wait_for()
+    seen = []
+    for _ in range(3):
+        page.locator(".theme-switch-button:visible").press("Enter")
+        seen.append((theme.get_attribute("data-mode"), theme.get_attribute("data-theme")))
+    assert seen == [("dark", "dark"), ("light", "light"), ("auto", "light")]
 
 
 @SCHEMES
@@ -59,8 +96,44 @@ def test_search_finds_the_chapter_and_marks_the_words(visit, scheme):
         found.locator(".context").wait_for()
     found.locator("a").click()
     page.wait_for_url("**/bias-cancellation.html*")
-    marked = page.locator("article span.highlighted")
-    assert {"key", "bias"} <= {word.lower() for word in marked.all_inner_texts()}
+    marked = page.locator("article mark")
+    assert {word.lower() for word in marked.all_text_contents()} == {"key", "bias"}
+    page.keyboard.press("Escape")
+    assert marked.count() == 0
+
+
+def test_words_named_in_the_address_are_marked_but_not_in_formulas(visit):
+    page = visit(f"{CHAPTER}?highlight=softmax")
+    page.locator("article mark").first.wait_for()
+    assert page.locator("nav mark, .katex mark").count() == 0
+
+
+def test_the_search_page_fetches_its_index_only_for_a_question(visit):
+    page = visit("search.html")
+    assert page.evaluate("document.activeElement.name") == "q"
+    index = "performance.getEntriesByType('resource').some(e => e.name.includes('searchindex'))"
+    assert not page.evaluate(index)
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    page.locator("#search-results li").first.wait_for()
+    assert page.evaluate(index)
+
+
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+def test_the_search_opens_by_button_and_closes_by_key_and_click(visit, screen):
+    page = visit(CHAPTER, screen=screen)
+    dialog = page.locator("#pst-search-dialog")
+    button = page.locator(".search-button__button:visible").last
+    button.click()
+    dialog.wait_for()
+    assert page.evaluate("document.activeElement.name") == "q"
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.matches('.search-button__button')")
+    page.keyboard.press("Enter")
+    dialog.wait_for()
+    page.mouse.click(3, 3)
+    dialog.wait_for(state="hidden")
 
 
 @SCHEMES
@@ -120,12 +193,44 @@ def test_code_can_be_copied(visit, scheme):
     assert copied.strip() == code.locator("pre").inner_text().strip()
 
 
-def test_printing_unfolds(visit):
+def test_what_has_the_focus_shows_it(visit):
     page = visit(CHAPTER)
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        style = page.evaluate("""(() => {
+          const style = getComputedStyle(document.activeElement);
+          return [style.outlineStyle, style.outlineWidth, style.boxShadow];
+        })()""")
+        line, width, shadow = style
+        assert (line != "none" and width != "0px") or shadow != "none", page.evaluate(
+            "document.activeElement.outerHTML.slice(0, 200)")
+
+
+def test_nothing_moves_for_those_who_ask_for_it(visit):
+    page = visit(CHAPTER)
+    moving = """[...document.querySelectorAll("*")].filter((element) =>
+      getComputedStyle(element).transitionDuration.split(", ").some((time) => time !== "0s")
+    ).length"""
+    assert page.evaluate(moving) == 0
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate(moving) > 0
+
+
+def test_a_printed_page_is_white_unfolded_and_has_no_controls(visit):
+    page = visit(CHAPTER)
+    page.emulate_media(color_scheme="dark", media="print")
+    page.locator("html[data-theme=dark]").wait_for()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details:not([open])").count() == 0
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("button:visible, input:visible, dialog:visible, nav a:visible").count() == 0
+    assert page.locator("h1:visible").count() == 1
+    assert page.locator(".explorer [role=img]:visible").count() >= 1
+    article = page.locator("article").bounding_box()
+    assert article["width"] > .9 * page.viewport_size["width"], "room for an absent sidebar"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details.solution[open]").count() == 0
+    assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
 def test_the_policy_stops_strangers(browser, addresses):
