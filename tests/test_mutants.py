@@ -63,7 +63,7 @@ MUTANTS = {
 
 @pytest.fixture(scope="module")
 def processes():
-    """New processes for the mutants, forked where that can be from one that has made the imports."""
+    """Processes for the mutants, forked where that can be from one that has made the imports."""
     kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(kind)
     # torch._dynamo: the first step of an optimiser imports it.
