@@ -72,7 +72,8 @@ def _map(kind, tokens):
         raise ValueError(f"kind={kind!r}; wanted one of {', '.join(MAPS)}, random, or a list")
     if kind == "mutual" and tokens % 2:
         raise ValueError(f"tokens={tokens} cannot be paired; mutual needs an even number")
-    following = [MAPS[kind](i, tokens) for i in range(tokens)] if isinstance(kind, str) else list(kind)
+    named = isinstance(kind, str)
+    following = [MAPS[kind](i, tokens) for i in range(tokens)] if named else list(kind)
     if len(following) != tokens or not set(following) <= set(range(tokens)):
         raise ValueError(f"kind={following}; wanted {tokens} positions from 0 to {tokens - 1}")
     return following
