@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qkvlib import attention, check
-from qkvlib.check import by_hand, gauge, kernel
+from qkvlib.check import block, by_hand, gauge, kernel
 
 # Of the book's three tokens: e to the q_i k_j is 2, 3, 6, their inverses, or 1; here all squared.
 ROWS = [[F(4, 49), F(9, 49), F(36, 49)], [F(9, 14), F(2, 7), F(1, 14)], [F(1, 3)] * 3]
@@ -52,6 +52,35 @@ def by_loops(query, key, value):
     return rows
 
 
+def norm(x, axis=-1):
+    return (x - x.mean(axis, keepdims=True)) / x.std(axis, keepdims=True)
+
+
+def step(x, W_Q, W_K, W_V, W_O, before=norm):
+    u = before(x)
+    return x + attention(u @ W_Q, u @ W_K, u @ W_V) @ W_O
+
+
+def step_by_loops(x, W_Q, W_K, W_V, W_O):
+    if x.ndim > 2:
+        return [step_by_loops(part, W_Q, W_K, W_V, W_O) for part in x]
+    seen = [(t - sum(t) / len(t)) / sqrt(sum((t - sum(t) / len(t)) ** 2) / len(t)) for t in x]
+    rows = []
+    for token, u in zip(x, seen, strict=True):
+        scores = np.array([(u @ W_Q) @ (other @ W_K) for other in seen]) / sqrt(W_K.shape[1])
+        mixed = sum(a * (other @ W_V) for a, other in zip(softmax(scores), seen, strict=True))
+        rows.append(token + mixed @ W_O)
+    return rows
+
+
+def step_by_products(x, W_Q, W_K, W_V, W_O):
+    """A LayerNorm as libraries have it, with a small number in the root, and the two products."""
+    centred = x - x.mean(-1, keepdims=True)
+    u = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    scores = u @ (W_Q @ W_K.T) @ u.swapaxes(-1, -2) / sqrt(W_Q.shape[1])
+    return softmax(scores) @ u @ (W_V @ W_O) + x
+
+
 def pair(query, key):
     return np.stack([query, key])
 
@@ -60,6 +89,9 @@ RIGHT = {
     check.kernel_regression: {
         "distances": regression, "coordinate": longer, "bias": penalised, "loops": by_loops,
         "shifted coordinate": lambda q, k, v: longer(q, k, v, lambda square: 7 - square / 2)},
+    check.attention_step: {
+        "attention": step, "loops": step_by_loops, "products": step_by_products,
+        "float32": lambda *arrays: step(*(array.astype(np.float32) for array in arrays))},
     check.same_head: {
         "inverse": lambda W_Q, W_K, G: W_K @ np.linalg.inv(G).T,
         "solve": lambda W_Q, W_K, G: np.linalg.solve(G, W_K.T).T,
@@ -96,6 +128,30 @@ WRONG = {
         "weights": ("value forgotten", lambda q, k, v: softmax(
             -squares(q, k) / (2 * sqrt(q.shape[-1])))),
         "one row": ("wrong shape", lambda q, k, v: v.mean(-2)),
+    },
+    check.attention_step: {
+        "no way round": ("residual connection forgotten",
+                         lambda x, *W: step(x, *W) - x),
+        "norm goes round": ("normalised tokens added", lambda x, *W: step(x, *W) - x + norm(x)),
+        "no norm": ("norm forgotten", lambda x, *W: step(x, *W, before=lambda x: x)),
+        "post-norm": ("norm after the sum",
+                      lambda x, *W: norm(step(x, *W, before=lambda x: x))),
+        "raw values": ("values not normalised", lambda x, W_Q, W_K, W_V, W_O: x + attention(
+            norm(x) @ W_Q, norm(x) @ W_K, x @ W_V) @ W_O),
+        "axis -2": ("norm over the tokens",
+                    lambda x, *W: step(x, *W, before=lambda x: norm(x, -2)) if x.shape[-2] > 1
+                    else np.full_like(x, np.nan)),
+        "RMSNorm": ("mean not taken off", lambda x, *W: step(
+            x, *W, before=lambda x: x / np.sqrt((x**2).mean(-1, keepdims=True)))),
+        "centred": ("spread not divided out", lambda x, *W: step(
+            x, *W, before=lambda x: x - x.mean(-1, keepdims=True))),
+        "variance": ("divided by the variance", lambda x, *W: step(
+            x, *W, before=lambda x: norm(x) / x.std(-1, keepdims=True))),
+        "n - 1": ("spread of a sample", lambda x, *W: step(
+            x, *W, before=lambda x: norm(x) * sqrt((x.shape[-1] - 1) / x.shape[-1]))),
+        "no W_O": ("output projection forgotten", lambda x, W_Q, W_K, W_V, W_O: x + attention(
+            norm(x) @ W_Q, norm(x) @ W_K, norm(x) @ W_V) if W_V.shape[1] == x.shape[-1] else 1 / 0),
+        "transposed": ("wrong shape", lambda x, *W: step(x, *W).swapaxes(-1, -2)[..., :1]),
     },
     check.same_head: {
         "inverse": ("transpose of the inverse forgotten",
@@ -162,7 +218,7 @@ def test_a_wrong_answer_hears_its_name(exercise, answer):
 
 
 @pytest.mark.parametrize("misconceptions, exercise", [
-    (kernel.MISCONCEPTIONS, check.kernel_regression),
+    (block.MISCONCEPTIONS, check.attention_step), (kernel.MISCONCEPTIONS, check.kernel_regression),
     (gauge.MISCONCEPTIONS, check.same_head)])
 def test_every_name_in_the_book_of_mistakes_is_planted_here(misconceptions, exercise):
     assert {m.name for m in misconceptions} <= {name for name, _ in WRONG[exercise].values()}
