@@ -259,20 +259,20 @@ TABLES = {
     ROWS, A, A.tolist(), np.round(A, 3), [[str(w) for w in row] for row in ROWS],
     softmax(2 * np.outer(Q, K)), A.astype(np.float32)],
     ids=["fractions", "array", "lists", "decimals", "text", "formula", "float32"])
-def test_sharper_tokens_accepts(weights):
-    assert repr(check.sharper_tokens(weights)).startswith("✓ sharper_tokens: all nine weights")
+def test_sharp_tokens_accepts(weights):
+    assert repr(check.sharp_tokens(weights)).startswith("✓ sharp_tokens: all nine weights")
 
 
 @pytest.mark.parametrize("name, weights", TABLES.values(), ids=TABLES)
-def test_sharper_tokens_names_the_mistake(name, weights):
-    result = check.sharper_tokens(weights)
+def test_sharp_tokens_names_the_mistake(name, weights):
+    result = check.sharp_tokens(weights)
     assert result.passed is False and result.misconception == name, result
-    assert repr(result).startswith("✗ sharper_tokens: ") and repr(result).count("\n") == 1
+    assert repr(result).startswith("✗ sharp_tokens: ") and repr(result).count("\n") == 1
 
 
-def test_sharper_tokens_counts_what_is_right_and_waits_for_the_rest():
-    result = check.sharper_tokens([ROWS[0], [F(1, 2), F(1, 4), F(1, 4)], ROWS[2]])
+def test_sharp_tokens_counts_what_is_right_and_waits_for_the_rest():
+    result = check.sharp_tokens([ROWS[0], [F(1, 2), F(1, 4), F(1, 4)], ROWS[2]])
     assert result.misconception is None and "look again at row 2" in result.message
-    assert check.sharper_tokens([[...] * 3] * 3).passed is None
+    assert check.sharp_tokens([[...] * 3] * 3).passed is None
     names = {name for name, _, _ in by_hand._with_double_scores()}
     assert names <= {name for name, _ in TABLES.values()}

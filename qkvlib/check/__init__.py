@@ -10,7 +10,7 @@ with this library and with functions that are wrong in known ways. A new exercis
 """
 
 from .block import attention_step
-from .by_hand import sharper_tokens, three_tokens
+from .by_hand import sharp_tokens, three_tokens
 from .gauge import same_head
 from .kernel import kernel_regression
 from .key_bias import wake_key_bias
@@ -21,5 +21,5 @@ from .scaled_dot_product import attention
 from .value_bias import fold_value_bias
 
 __all__ = ["Result", "attention", "attention_step", "break_the_scale", "fold_value_bias",
-           "kernel_regression", "query_bias_prior", "same_head", "sharper_tokens", "three_tokens",
+           "kernel_regression", "query_bias_prior", "same_head", "sharp_tokens", "three_tokens",
            "wake_key_bias"]

@@ -1,4 +1,4 @@
-"""The exercises `three_tokens` and `sharper_tokens`: attention weights by hand."""
+"""The exercises `three_tokens` and `sharp_tokens`: attention weights by hand."""
 
 import numpy as np
 
@@ -24,14 +24,14 @@ def three_tokens(weights):
         hint="e to the power of a logarithm is a plain number, so each row is a short sum.")
 
 
-def sharper_tokens(weights):
+def sharp_tokens(weights):
     """Check the 3 × 3 weights of the three-token example with all scores multiplied by 2.
 
     `weights` is what `three_tokens` takes.
     Returns a `Result` that names the misconception when it knows it.
     """
     return check_table(
-        "sharper_tokens", weights, softmax(2 * _scores(QUERY, KEY)), _with_double_scores(),
+        "sharp_tokens", weights, softmax(2 * _scores(QUERY, KEY)), _with_double_scores(),
         praise="each row is sharper, but for the one that was even.",
         hint="e to the power of 2 s is the square of e to the power of s.")
 
