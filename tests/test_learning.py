@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from qkvlib.data import digits
 from qkvlib.freedom import jacobian_rank
-from qkvlib.tasks import salient
+from qkvlib.tasks import market, salient
 from qkvlib.train import accuracy, batches, fit
 from qkvlib.vit import Attention, ViT
 
@@ -111,6 +111,62 @@ def test_salient_targets_are_the_payload_of_the_winner():
         assert torch.equal(wanted[0], best[1:3])
     with pytest.raises(ValueError, match="payload=6 .* width ≥ 7"):
         salient(torch.Generator(), (1,), width=6, payload=6)
+
+
+def cycles(wanted):
+    """The lengths of a map's cycles, in order."""
+    found = set()
+    for start in range(len(wanted)):
+        place = start
+        for _ in wanted:  # after as many steps as there are tokens one is on a cycle
+            place = wanted[place]
+        cycle = [place]
+        while wanted[cycle[-1]] != place:
+            cycle.append(wanted[cycle[-1]])
+        found.add(frozenset(cycle))
+    return sorted(map(len, found))
+
+
+@pytest.mark.parametrize("kind, wanted_cycles, askers", [
+    ("self", [1] * 6, [1] * 6), ("mutual", [2] * 3, [1] * 6), ("directed", [6], [1] * 6),
+    ("chain", [1], [0, 1, 1, 1, 1, 2]), ("star", [1], [0, 0, 0, 0, 0, 6]),
+    ([1, 2, 2, 4, 5, 5], [1, 1], [0, 0, 1, 1, 2, 2])])
+def test_market_asks_for_the_value_of_the_token_so_named(kind, wanted_cycles, askers):
+    x, target, wanted = market(torch.Generator().manual_seed(0), (3, 5), kind, dtype=torch.float64)
+    assert x.shape == (3, 5, 6, 36) and x.dtype == torch.float64
+    assert target.shape == wanted.shape == (3, 5, 6)
+    assert torch.allclose(x.square().mean(-1), torch.ones(3, 5, 6, dtype=torch.float64))
+    for sequence, answers, places in zip(*(t.flatten(0, 1) for t in (x, target, wanted)),
+                                         strict=True):
+        name, wants, value = (part.argmax(-1).tolist() for part in sequence.split(12, -1))
+        assert len(set(name)) == 6
+        assert [value[name.index(want)] for want in wants] == answers.tolist()
+        assert [name.index(want) for want in wants] == places.tolist()
+        assert cycles(places.tolist()) == wanted_cycles
+        assert sorted(places.tolist().count(i) for i in range(6)) == askers
+    assert len(wanted.flatten(0, 1).unique(dim=0)) > (kind != "self")  # in random order
+
+
+def test_market_draws_every_id_and_any_map():
+    x, target, wanted = market(torch.Generator().manual_seed(0), (9000,), "random")
+    for part in x.split(12, -1):
+        np.testing.assert_allclose(part.mean((0, 1)) * math.sqrt(12), 1, atol=0.05)
+    assert (target.flatten().bincount() / target.numel() - 1 / 12).abs().max() < 0.008
+    shares = torch.stack([(wanted == i).double().mean(0) for i in range(6)])
+    assert (shares - 1 / 6).abs().max() < 0.02  # whoever asks, and for whomever
+    again = market(torch.Generator().manual_seed(0), (9000,), "random")
+    assert all(map(torch.equal, again, (x, target, wanted)))
+
+
+@pytest.mark.parametrize("kind, options, words", [
+    ("ring", {}, "kind='ring'; wanted one of self, mutual"),
+    ("mutual", {"tokens": 5}, "tokens=5 cannot be paired"),
+    ("self", {"tokens": 7, "ids": 6}, "tokens=7 .* ids=6"),
+    ([0, 1], {}, "wanted 6 positions from 0 to 5"),
+    ([0, 1, 2, 3, 4, 6], {}, "wanted 6 positions from 0 to 5")])
+def test_market_refuses_what_is_no_map(kind, options, words):
+    with pytest.raises(ValueError, match=words):
+        market(torch.Generator(), (1,), kind, **options)
 
 
 def test_jacobian_rank_counts_directions_not_parameters():
