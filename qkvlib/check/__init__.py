@@ -10,11 +10,13 @@ with this library and with functions that are wrong in known ways. A new exercis
 """
 
 from .by_hand import three_tokens
+from .cycles import least_forms, tied_vectors
 from .key_bias import wake_key_bias
 from .query_bias import query_bias_prior
 from .result import Result
 from .scaled_dot_product import attention
+from .symmetry import one_sided, symmetry_score
 from .value_bias import fold_value_bias
 
-__all__ = ["Result", "attention", "fold_value_bias", "query_bias_prior", "three_tokens",
-           "wake_key_bias"]
+__all__ = ["Result", "attention", "fold_value_bias", "least_forms", "one_sided",
+           "query_bias_prior", "symmetry_score", "three_tokens", "tied_vectors", "wake_key_bias"]
