@@ -12,11 +12,13 @@ from unicodedata import east_asian_width
 import numpy as np
 from matplotlib import colormaps
 
+from .arrows import arrows
 from .pictures import SUBSCRIPT, Figure, Table, panels
 from .plots import COLOURS, dots, interval, new, show
 from .scales import as_shown, colours_at, ends, number
 
-__all__ = ["Figure", "Table", "bars", "dots", "heatmap", "interval", "new", "panels", "show"]
+__all__ = ["Figure", "Table", "arrows", "bars", "dots", "heatmap", "interval", "new", "panels",
+           "show"]
 
 PHONE = 340  # px: a phone's column; a wider picture shrinks there, and its letters with it
 TEXT, LINE, GAP = 13, 18, 6  # px: height of letters and of a line, white space

@@ -1,9 +1,11 @@
 """Toy tasks: data made to need exactly one thing of attention."""
 
 import math
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 MAPS = {  # of the market, for n tokens in a row: position → the position it wants
     "self": lambda i, n: i,
@@ -64,6 +66,37 @@ def market(generator, batch, kind, *, tokens=6, ids=12, dtype=torch.float32):
     parts = (name, name.gather(-1, wanted), value)
     x = torch.cat([F.one_hot(part, ids) for part in parts], -1).to(dtype) * math.sqrt(ids)
     return x, value.gather(-1, wanted), wanted
+
+
+class Mentions(NamedTuple):
+    """Tokens (*batch, nouns + 1, width), and three numbers a sequence (*batch): the place of the
+    antecedent, its colour and its size."""
+
+    tokens: Tensor
+    antecedent: Tensor
+    colour: Tensor
+    size: Tensor
+
+
+def coreference(generator, batch, *, nouns=4, kinds=6, dtype=torch.float32):
+    """The last token, "it", stands for the one noun before it that is animate.
+
+    Returns `Mentions`. A token has 3 + 2 · kinds features: animate, inanimate, pronoun, and one-hot
+    a colour and a size, which say nothing of who is meant and which "it" has not. `batch` is a
+    tuple. Raises ValueError without two nouns to choose from.
+    """
+    if nouns < 2:
+        raise ValueError(f"nouns={nouns}; wanted at least 2, or there is nothing to choose")
+    antecedent = torch.randint(nouns, batch, generator=generator)
+    colour, size = torch.randint(kinds, (2, *batch, nouns), generator=generator)
+    animate = F.one_hot(antecedent, nouns)
+    features = torch.stack([animate, 1 - animate, 0 * animate], -1)
+    noun = torch.cat([features, F.one_hot(colour, kinds), F.one_hot(size, kinds)], -1)
+    it = torch.zeros_like(noun[..., :1, :])
+    it[..., 2] = 1
+    tokens = torch.cat([noun, it], -2).to(dtype)
+    chosen = (x.gather(-1, antecedent[..., None])[..., 0] for x in (colour, size))
+    return Mentions(tokens, antecedent, *chosen)
 
 
 def _map(kind, tokens):

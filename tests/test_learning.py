@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from qkvlib.data import digits
 from qkvlib.freedom import jacobian_rank
-from qkvlib.tasks import market, salient
+from qkvlib.tasks import coreference, market, salient
 from qkvlib.train import accuracy, batches, fit
 from qkvlib.vit import Attention, ViT
 
@@ -167,6 +167,18 @@ def test_market_draws_every_id_and_any_map():
 def test_market_refuses_what_is_no_map(kind, options, words):
     with pytest.raises(ValueError, match=words):
         market(torch.Generator(), (1,), kind, **options)
+
+
+def test_it_stands_for_the_one_animate_noun():
+    told = coreference(torch.Generator().manual_seed(0), (3, 50), nouns=5, kinds=4)
+    assert told.tokens.shape == (3, 50, 6, 11) and told.size.shape == (3, 50)
+    for tokens, who, colour, size in zip(*(x.flatten(0, 1) for x in told), strict=True):
+        assert tokens[:5, 0].tolist() == [float(i == who) for i in range(5)]
+        assert torch.equal(tokens[:5, 1], 1 - tokens[:5, 0]) and tokens[5].tolist() == [
+            0, 0, 1, *[0] * 8]
+        assert tokens[who, 3 + colour] == tokens[who, 7 + size] == 1 and tokens.sum() == 16
+    with pytest.raises(ValueError, match="nouns=1; wanted at least 2"):
+        coreference(torch.Generator(), (1,), nouns=1)
 
 
 def test_jacobian_rank_counts_directions_not_parameters():

@@ -31,6 +31,18 @@ MUTANTS = {
     "keys of unit length": Mutant(
         "attention.py", "    query = query *", "    key = key / (key**2).sum(-1)[..., None]**.5\n"
         "    query = query *", "V5"),
+    "normalised over all pairs": Mutant(
+        "attention.py", "xp.sum(weights, axis=axis, keepdims=True)", "xp.sum(weights)", "S1"),
+    "another noun made animate": Mutant(
+        "tasks.py", "one_hot(antecedent, nouns)", "one_hot((antecedent + 1) % nouns, nouns)", "S2"),
+    "all vectors of one length": Mutant("forms.py", "3.0 ** -np.array", "1.0 ** -np.array", "S3"),
+    "a pair allowed for a tied form": Mutant("forms.py", '{"tied": 1,', '{"tied": 2,', "S3"),
+    "rounds allowed for a symmetric form": Mutant(
+        "forms.py", '"symmetric": 2,', '"symmetric": 9,', "S4"),
+    "causal order off by one": Mutant(
+        "attention.py", "row[:, None] >= column", "row[:, None] + 1 >= column", "S4"),
+    "score without the transpose": Mutant("forms.py", "xp.sum(M * M.mT,", "xp.sum(M * M,", "S6"),
+    "free queries that are keys": Mutant("forms.py", "key[list(f)]", "key", "S7"),
     "scale dropped": Mutant(
         "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 if", "B9"),
     "softmax over the queries": Mutant(
