@@ -27,11 +27,18 @@ def test_formulas_are_drawn_without_scripts_and_network(visit, page_name):
 
 def test_is_accessible_in_light_and_dark(visit, page_name):
     page = visit(page_name)
+    lay_out(page)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert violations(page, {"type": "tag", "values": WCAG}) == []
     page.emulate_media(color_scheme="dark")
     page.locator("html[data-theme=dark]").wait_for()
     assert violations(page, {"type": "rule", "values": COLOURS}) == []
+
+
+def lay_out(page):
+    """Have all sections laid out, not those near the screen alone, and the script told of it."""
+    page.add_style_tag(content="* { content-visibility: visible !important }")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def violations(page, rules):
@@ -46,7 +53,7 @@ def violations(page, rules):
 
 def test_fits_a_phone(visit, page_name):
     page = visit(page_name, screen="phone")
-    page.add_style_tag(content="* { content-visibility: visible !important }")  # all at once
+    lay_out(page)
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= page.viewport_size["width"], f"wider than the screen: {page.evaluate(WIDER)}"
 
