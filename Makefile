@@ -16,14 +16,15 @@ export OMP_NUM_THREADS := 1
 .PHONY: help book serve archive pdf test check notebooks benchmark benchmark-site constraints address clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 book: $(VENV)/.book ## build the site into _build/html/
 	@$(RUN) -m bookbuild
 
 serve: _build/html/index.html ## show the site on this machine (PORT=8000)
 	@echo "Open http://127.0.0.1:$(PORT)/ in a browser; Ctrl-C ends it."
-	@$(RUN) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+	@$(RUN) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT) || { \
+	    echo "If port $(PORT) is taken, try another: make serve PORT=8001" >&2; exit 1; }
 
 archive: book ## the site as one file to keep, with its checksum: _build/qkv-book-VERSION.zip
 	@$(RUN) -m bookbuild.archive

@@ -62,10 +62,13 @@ if importlib.util.find_spec("qkvlib") is None:
     if "/_owner_/" in REPOSITORY:
         raise ModuleNotFoundError(
             "qkvlib is missing and this copy of the book has no address yet to get it from. "
-            "Run `pip install .` in the folder of the book, restart the kernel, run again.")
+            "Run `pip install '.[learn]'` in the book's folder, restart the kernel, run again.")
     package = f"qkvlib @ {{REPOSITORY}}/archive/HEAD.zip"
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
-    importlib.invalidate_caches()'''
+    importlib.invalidate_caches()
+if importlib.util.find_spec("torch") is None:
+    raise ModuleNotFoundError(
+        "PyTorch is missing. Run `pip install torch`, restart the kernel, run again.")'''
 
 
 def places(root: Path = ROOT) -> dict[str, list[str]]:

@@ -46,4 +46,5 @@ if __name__ == "__main__":
     if not (SITE / "index.html").is_file():
         sys.exit(f"{SITE} holds no site: run `make book` first.")
     made = archive(SITE, SITE.parent, f"qkv-book-{version()}")
-    print(f"{made} and its .sha256: {made.stat().st_size / 1e6:.1f} MB.")
+    print(f"{made}, {made.stat().st_size / 1e6:.1f} MB: unpack it and open index.html. "
+          "`sha256sum --check` compares it with the .sha256 beside it.")

@@ -110,23 +110,23 @@ def test_the_placeholder_is_never_taken_for_an_address(copy):
 
 # --- the first cell of a notebook
 
-def run_bootstrap(monkeypatch, url, installed):
-    """Run the cell where qkvlib is installed or not; return the commands that it starts."""
+def run_bootstrap(monkeypatch, url, installed=("qkvlib", "torch")):
+    """Run the cell where these packages are installed; return the commands that it starts."""
     commands = []
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if installed else None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name in installed or None)
     monkeypatch.setattr(subprocess, "run", lambda command, check: commands.append(command))
     exec(compile(bootstrap_cell(url), "bootstrap", "exec"), {})
     return commands
 
 
 def test_the_bootstrap_cell_is_silent_where_the_library_is(monkeypatch, capsys):
-    assert run_bootstrap(monkeypatch, PLACEHOLDER, installed=True) == []
-    assert run_bootstrap(monkeypatch, URL, installed=True) == []
+    assert run_bootstrap(monkeypatch, PLACEHOLDER) == []
+    assert run_bootstrap(monkeypatch, URL) == []
     assert capsys.readouterr() == ("", "")
 
 
 def test_the_bootstrap_cell_gets_the_library_from_the_address(monkeypatch):
-    [pip] = run_bootstrap(monkeypatch, URL, installed=False)
+    [pip] = run_bootstrap(monkeypatch, URL, ["torch"])
     assert pip[:4] == [sys.executable, "-m", "pip", "install"]
     assert pip[-1] == f"qkvlib @ {URL}/archive/HEAD.zip"
     assert "torch" not in " ".join(pip)
@@ -134,7 +134,12 @@ def test_the_bootstrap_cell_gets_the_library_from_the_address(monkeypatch):
 
 def test_the_bootstrap_cell_installs_nothing_from_the_placeholder(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pip install"):
-        run_bootstrap(monkeypatch, PLACEHOLDER, installed=False)
+        run_bootstrap(monkeypatch, PLACEHOLDER, ["torch"])
+
+
+def test_the_bootstrap_cell_never_installs_torch_and_says_so(monkeypatch):
+    with pytest.raises(ModuleNotFoundError, match="pip install torch"):
+        run_bootstrap(monkeypatch, URL, ["qkvlib"])
 
 
 def test_what_the_bootstrap_cell_installs_is_light():

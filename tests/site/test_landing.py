@@ -41,7 +41,8 @@ def test_the_figure_is_the_chapters_own(site):
 
 
 def test_three_doors_open(visit):
-    doors = {"Read": "chapters/attention-on-one-page.html", "Run": f"{LANDING}#run", "Teach": f"{LANDING}#teach"}
+    doors = {"Read": "chapters/attention-on-one-page.html", "Run": f"{LANDING}#run",
+             "Teach": f"{LANDING}#teach"}
     for door, place in doors.items():
         page = visit(LANDING)
         page.locator(".sd-card", has_text=door).first.click()
