@@ -93,23 +93,43 @@ def test_S5_scaled_scores_have_variance_one(d_k, draw):
 
 @claim("S5")
 def test_S5_unscaled_softmax_saturates():
-    def size(scores):  # ‖J‖ of each row, the Jacobian by automatic differentiation
+    def sizes(scores):  # ‖J‖ of each row, the Jacobian by automatic differentiation
         jacobian = torch.func.vmap(torch.func.jacrev(softmax))(torch.from_numpy(scores))
         formula = (a := softmax(torch.from_numpy(scores)))[..., None] * (
             torch.eye(32, dtype=a.dtype) - a[:, None])
         assert (jacobian - formula).abs().max() < ROUNDING
-        return jacobian.square().sum((-2, -1)).sqrt().mean().item()
+        size, top = jacobian.square().sum((-2, -1)).sqrt(), a.max(-1).values
+        # J has no negative eigenvalue, so ‖J‖ ≤ tr J = 1 − Σ a² ≤ 2 (1 − max a)
+        assert torch.all(size <= 2 * (1 - top) + ROUNDING)
+        return size.mean().item(), (top > 0.99).double().mean().item()
 
-    found = {"scaled": [], "raw": []}
+    found, settled = {}, {}
     for d_k in (16, 1024):
         rng = np.random.default_rng(d_k)
         query, key = rng.normal(size=(2, 600, 32, d_k))
         for name, scale in (("scaled", None), ("raw", 1.0)):
             _, weights = attention(query[:, :1], key, key, scale=scale, return_weights=True)
-            found[name].append(size(np.log(weights[:, 0] + 1e-300)))
-    assert abs(found["scaled"][1] / found["scaled"][0] - 1) < 0.1  # the same at every width
-    assert found["raw"][1] < 0.4 * found["scaled"][1] and found["raw"][1] < 0.4 * found["raw"][0]
-    assert 0.2 < found["scaled"][1]  # far from 0.18, that of even weights, and from 0, of a single
+            found[name, d_k], settled[name, d_k] = sizes(np.log(weights[:, 0] + 1e-300))
+    assert abs(found["scaled", 1024] / found["scaled", 16] - 1) < 0.1  # the same at every width
+    assert found["raw", 1024] < 0.4 * min(found["scaled", 1024], found["raw", 16])
+    assert 0.2 < found["scaled", 1024]  # not the 0.17 of even weights, nor the 0 of a single one
+    assert settled["raw", 1024] > 0.6 and settled["scaled", 1024] == 0  # most rows, and none
+
+
+@claim("S5")
+def test_S5_the_root_shares_the_gradient_out():
+    rng = np.random.default_rng(0)
+    arrays = (torch.from_numpy(rng.normal(size=(300, 32, width))) for width in (1024, 1024, 8, 8))
+    query, key, value, sent = arrays
+    left_out, mean = {}, {}
+    for name, scale in (("scaled", None), ("raw", 1.0)):
+        asks = query[:, :1].clone().requires_grad_()
+        attention(asks, key, value, scale=scale).backward(sent[:, :1])
+        length = asks.grad.norm(dim=-1)
+        left_out[name] = (length < length.mean() / 10).double().mean().item()
+        mean[name] = length.mean().item()
+    assert left_out["raw"] > 0.6 and left_out["scaled"] < 0.05
+    assert mean["raw"] > 2 * mean["scaled"]  # control: it is not that less arrives in all
 
 
 @claim("V5")
