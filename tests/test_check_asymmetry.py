@@ -48,6 +48,8 @@ def test_least_forms_counts_and_waits():
     nearly = check.least_forms(RIGHT | {"chain": F})
     assert nearly.message.startswith("5 of 6 are right; look again at 'chain'")
     assert check.least_forms(dict.fromkeys(RIGHT, ...)).passed is None
+    assert check.least_forms(dict.fromkeys(RIGHT, " ")).passed is None
+    assert check.least_forms(RIGHT | {"star": np.ones(2)}).misconception == "not a kind of form"
     assert {name for name, *_ in MISTAKES} <= {name for name, _ in WRONG_FORMS.values()}
 
 
@@ -59,6 +61,11 @@ def steps(f):
 
 def proof(f):
     return 3.0 ** -steps(f)[:, None] * np.maximum(np.eye(len(f)), np.eye(len(f))[f])
+
+
+def steeply(f):
+    """Each length a thousandth of the next: no lead is too small beside the longest vector."""
+    return 1e-3 ** steps(f)[:, None] * np.maximum(np.eye(len(f)), np.eye(len(f))[f])
 
 
 def by_loops(f):
@@ -86,7 +93,7 @@ def in_torch(f):
     return torch.as_tensor(proof(np.asarray(f)))
 
 
-@pytest.mark.parametrize("fn", [proof, by_loops, by_root_of_a_gram_matrix, in_torch,
+@pytest.mark.parametrize("fn", [proof, steeply, by_loops, by_root_of_a_gram_matrix, in_torch,
                                 lambda f: 100 * proof(f) @ np.linalg.qr(np.random.default_rng(
                                     0).normal(size=(len(f), len(f))))[0]])
 def test_tied_vectors_accepts_any_vectors_that_do_it(fn):

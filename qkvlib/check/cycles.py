@@ -30,10 +30,10 @@ def least_forms(answers):
     if not isinstance(answers, dict) or set(answers) != set(MAPS):
         return failed(exercise, "not an answer for each map", "cannot be read.",
                       f"Give a dictionary with the keys {', '.join(MAPS)}.")
-    given = {name: answer for name, answer in answers.items() if answer not in (None, ..., "")}
+    given = {name: str(answer).strip().lower() for name, answer in answers.items()
+             if answer is not None and answer is not Ellipsis and str(answer).strip()}
     if len(given) < len(MAPS):
         return not_attempted(exercise, f"{len(given)} of {len(MAPS)} maps answered so far.")
-    given = {name: str(answer).strip().lower() for name, answer in given.items()}
     if strange := sorted(set(given.values()) - set(LEAST.values())):
         return failed(exercise, "not a kind of form", f"{strange[0]!r} is no kind of form.",
                       "The kinds are tied, symmetric and free.")
@@ -97,8 +97,10 @@ def tied_vectors(fn):
                           f"returns shape {outcome.answer.shape} for {len(f)} tokens.",
                           "One vector a token: (n, d).")
         scores = outcome.answer @ outcome.answer.T
-        # Rounding must not decide who is first.
-        found = top_map(np.round(scores / max(np.abs(scores).max(), 1e-300), 9))
+        # Rounding must not decide who is first; it grows with the lengths of the two vectors.
+        length = np.linalg.norm(outcome.answer, axis=1, keepdims=True)
+        scale = np.maximum(length * length.max(), np.finfo(float).tiny)
+        found = top_map(np.round(scores / scale, 12))
         if list(found) != f:
             name, hint = _why(f, found, np.diagonal(scores))
             return failed(exercise, name, f"f = {f}: the greatest scores stand at "
