@@ -149,7 +149,10 @@ const scrollers = new ResizeObserver((changes) => {
     } else for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
   });
 });
-for (const box of all(Object.keys(kinds).join())) scrollers.observe(box);
+for (const box of all(Object.keys(kinds).join())) {
+  box.tabIndex = 0; // until it is known
+  scrollers.observe(box);
+}
 
 // On paper nothing is folded, and paper is white.
 let folded = [];
