@@ -67,8 +67,7 @@ if importlib.util.find_spec("qkvlib") is None:
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)
     importlib.invalidate_caches()
 if importlib.util.find_spec("torch") is None:
-    raise ModuleNotFoundError(
-        "PyTorch is missing. Run `pip install torch`, restart the kernel, run again.")'''
+    raise ModuleNotFoundError("PyTorch is missing: run `pip install torch`, then restart.")'''
 
 
 def places(root: Path = ROOT) -> dict[str, list[str]]:

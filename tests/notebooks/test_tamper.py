@@ -108,10 +108,21 @@ def test_an_edited_number_and_an_edited_frame_are_red(short, tmp_path):
     assert as_json(notebook) == stored
 
 
-def test_a_changed_constant_of_the_library_is_red(short, tmp_path):
+# One in each part of the library on which the figure of some chapter stands.
+CONSTANTS = {
+    "attention.py": [("math.sqrt(query.shape[-1])", "math.sqrt(query.shape[-1] + 1)"),
+                     ("weights / xp.sum(", "weights / 2 / xp.sum(")],
+    "forms.py": [('"symmetric": 2,', '"symmetric": 9,')],
+}
+
+
+def test_changed_constants_of_the_library_are_red(short, tmp_path):
     shutil.copytree(ROOT / "qkvlib", tmp_path / "qkvlib")
-    module = tmp_path / "qkvlib" / "attention.py"
-    source = module.read_text(encoding="utf-8")
-    assert source.count("math.sqrt(query.shape[-1])") == 1
-    replace(module, source.replace("query.shape[-1])", "query.shape[-1] + 1)"))
+    for name, changes in CONSTANTS.items():
+        module = tmp_path / "qkvlib" / name
+        source = module.read_text(encoding="utf-8")
+        for right, wrong in changes:
+            assert source.count(right) == 1, right
+            source = source.replace(right, wrong)
+        replace(module, source)
     assert failed(tmp_path, short[0], library=tmp_path)
