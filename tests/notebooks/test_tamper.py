@@ -108,11 +108,10 @@ def test_an_edited_number_and_an_edited_frame_are_red(short, tmp_path):
     assert as_json(notebook) == stored
 
 
-# One in each part of the library on which the figure of some chapter stands.
+# On one of them the excerpt of every chapter stands: the scale, or the sum of a row of weights.
 CONSTANTS = {
     "attention.py": [("math.sqrt(query.shape[-1])", "math.sqrt(query.shape[-1] + 1)"),
                      ("weights / xp.sum(", "weights / 2 / xp.sum(")],
-    "forms.py": [('"symmetric": 2,', '"symmetric": 9,')],
 }
 
 
