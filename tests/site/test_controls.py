@@ -84,6 +84,18 @@ def test_the_theme_changes_and_is_remembered(visit, scheme):
     assert page.evaluate(ground) == dark
 
 
+def test_a_browser_that_refuses_storage_loses_only_memory(visit):
+    page = visit(CHAPTER)
+    page.add_init_script("""Object.defineProperty(window, "localStorage", { configurable: true,
+        get() { throw new DOMException("refused", "SecurityError"); } })""")
+    page.reload()
+    page.locator(".theme-switch-button:visible").click()
+    assert page.locator("html").get_attribute("data-mode") == "dark"
+    assert page.locator("button.copy").count()
+    page.goto(page.url.replace(CHAPTER, "search.html?q=key+bias"))
+    page.locator("#search-results li", has_text="Bias cancellation").first.wait_for()
+
+
 @SCHEMES
 def test_search_finds_the_chapter_and_marks_the_words(visit, scheme):
     page = visit("chapters/notation.html", scheme=scheme)
