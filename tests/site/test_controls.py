@@ -91,7 +91,8 @@ def test_a_browser_that_refuses_storage_loses_only_memory(visit):
     page.reload()
     page.locator(".theme-switch-button:visible").click()
     assert page.locator("html").get_attribute("data-mode") == "dark"
-    assert page.locator("button.copy").count()
+    page.locator("div.highlight").first.scroll_into_view_if_needed()
+    page.locator("button.copy").first.wait_for(state="attached")
     page.goto(page.url.replace(CHAPTER, "search.html?q=key+bias"))
     page.locator("#search-results li", has_text="Bias cancellation").first.wait_for()
 
