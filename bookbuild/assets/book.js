@@ -84,6 +84,14 @@ const spy = new IntersectionObserver((changes) => {
 }, { rootMargin: "0px 0px -70%" });
 for (const section of entries.keys()) spy.observe(section);
 
+// Sections that are not laid out yet have guessed heights (book.css), and a jump over them would miss its place.
+addEventListener("click", (event) => { if (event.target.closest("a")?.hash) page.dataset.whole = ""; }, true);
+addEventListener("hashchange", () => {
+  if ("whole" in page.dataset) return;
+  page.dataset.whole = "";
+  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+});
+
 // Whoever turns back in a long page may want its beginning.
 const toTop = one("#pst-back-to-top");
 let last = 0;
