@@ -24,6 +24,13 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = {
+    "scale of one's own ignored": Mutant(
+        "attention.py", "else check_scale(scale))", "else 1.0)", "R2"),
+    "divided by d_k, not by its root": Mutant(
+        "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 / query.shape[-1] if", "S5"),
+    "keys of unit length": Mutant(
+        "attention.py", "    query = query *", "    key = key / (key**2).sum(-1)[..., None]**.5\n"
+        "    query = query *", "V5"),
     "scale dropped": Mutant(
         "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 if", "B9"),
     "softmax over the queries": Mutant(

@@ -9,12 +9,17 @@ with this library and with functions that are wrong in known ways. A new exercis
 `judge` with cases, a reference and its misconceptions.
 """
 
-from .by_hand import three_tokens
+from .block import attention_step
+from .by_hand import sharper_tokens, three_tokens
+from .gauge import same_head
+from .kernel import kernel_regression
 from .key_bias import wake_key_bias
 from .query_bias import query_bias_prior
 from .result import Result
+from .scale import break_the_scale
 from .scaled_dot_product import attention
 from .value_bias import fold_value_bias
 
-__all__ = ["Result", "attention", "fold_value_bias", "query_bias_prior", "three_tokens",
+__all__ = ["Result", "attention", "attention_step", "break_the_scale", "fold_value_bias",
+           "kernel_regression", "query_bias_prior", "same_head", "sharper_tokens", "three_tokens",
            "wake_key_bias"]

@@ -1,14 +1,9 @@
-"""The exercise `three_tokens`: attention weights by hand, with a key bias."""
-
-from fractions import Fraction
+"""The exercises `three_tokens` and `sharper_tokens`: attention weights by hand."""
 
 import numpy as np
 
 from ..attention import softmax
-from .result import failed, not_attempted, passed
-from .trial import as_array, brief
-
-EXERCISE = "three_tokens"
+from .table import check_table
 
 # The book's example: X = [[1, 0], [0, 1], [1, 1]], W_Q = (1, −1)ᵀ, W_K = (ln 2, ln 3)ᵀ, d_k = 1.
 QUERY = np.array([1.0, -1.0, 0.0])
@@ -23,80 +18,29 @@ def three_tokens(weights):
     (`Fraction(1, 2)` or "1/2") or numbers right to three decimals; lists, arrays or tensors.
     Returns a `Result` that names the misconception when it knows it.
     """
-    try:
-        weights = _lists(weights)
-        missing = _missing(weights)
-        if missing is not None:
-            return missing
-        table = as_array(_numbers(weights)).astype(np.float64)
-    except Exception as error:  # whatever was handed in, the notebook goes on
-        return failed(EXERCISE, "not a table of numbers", f"cannot be read: {brief(error)}.",
-                      'Give three rows of three numbers; a fraction may be written as "1/2".')
-    if table.shape != (3, 3):
-        return failed(EXERCISE, "wrong shape", f"has shape {table.shape}, wanted (3, 3).",
-                      "One row for each query, one column for each key.")
-    wanted = softmax(_scores(QUERY, KEY + KEY_BIAS))
-    right = _agree(table, wanted)
-    if np.all(right):
-        return passed(EXERCISE, "all nine weights are right: they are those without a key bias.")
-    if np.all(_agree(table, wanted, decimals=2)):
-        return failed(EXERCISE, "rounded too early", "right to two decimals.",
-                      "Give three decimals or, better, the fractions themselves.")
-    for name, hint, tables in _misconceptions():
-        if any(np.all(_agree(table, wrong)) for wrong in tables):
-            return failed(EXERCISE, name, f"{name}.", hint)
-    count = int(right.sum())
-    rows = [str(i + 1) for i in range(3) if not np.all(right[i])]
-    return failed(EXERCISE, None,
-                  f"{count} of 9 weights are right; look again at row {' and '.join(rows)}.",
-                  "e to the power of a logarithm is a plain number, so each row is a short sum.")
+    return check_table(
+        "three_tokens", weights, softmax(_scores(QUERY, KEY + KEY_BIAS)), _with_key_bias(),
+        praise="they are those without a key bias.",
+        hint="e to the power of a logarithm is a plain number, so each row is a short sum.")
 
 
-def _missing(weights):
-    """A Result for a table that is not filled in yet, else None."""
-    if weights is None or weights is Ellipsis:
-        return not_attempted(EXERCISE)
-    if isinstance(weights, (list, tuple)):
-        entries = [entry for row in weights
-                   for entry in (row if isinstance(row, (list, tuple)) else [row])]
-        filled = sum(not _is_blank(entry) for entry in entries)
-        if not filled:
-            return not_attempted(EXERCISE)
-        if filled < len(entries):
-            return not_attempted(EXERCISE, f"{filled} of {len(entries)} entries filled in so far.")
-    return None
+def sharper_tokens(weights):
+    """Check the 3 × 3 weights of the three-token example with all scores multiplied by 2.
 
-
-def _is_blank(entry):
-    return entry is None or entry is Ellipsis or isinstance(entry, float) and np.isnan(entry)
-
-
-def _lists(entry):
-    """Arrays and tensors, of whatever precision and content, as lists, however deep they stand."""
-    if isinstance(entry, (list, tuple)):
-        return [_lists(part) for part in entry]
-    if hasattr(entry, "detach"):  # a tensor, perhaps in a graph, perhaps on a device
-        entry = entry.detach().cpu()
-    return entry.tolist() if hasattr(entry, "tolist") else entry
-
-
-def _numbers(entry):
-    """The entry with "1/2" read as a fraction, however deep in lists it stands."""
-    if isinstance(entry, (list, tuple)):
-        return [_numbers(part) for part in entry]
-    return Fraction(entry.replace(" ", "")) if isinstance(entry, str) else entry
-
-
-def _agree(table, wanted, decimals=3):
-    """Entry by entry: equal to one unit of the last decimal or, above 1, of the last digit."""
-    return np.abs(table - wanted) <= 10.0**-decimals * np.maximum(1, np.abs(wanted))
+    `weights` is what `three_tokens` takes.
+    Returns a `Result` that names the misconception when it knows it.
+    """
+    return check_table(
+        "sharper_tokens", weights, softmax(2 * _scores(QUERY, KEY)), _with_double_scores(),
+        praise="each row is sharper, but for the one that was even.",
+        hint="e to the power of 2 s is the square of e to the power of s.")
 
 
 def _scores(query, key):
     return np.outer(query, key)
 
 
-def _misconceptions():
+def _with_key_bias():
     """Name, hint and the tables that come of it, the likeliest first."""
     biased = _scores(QUERY, KEY + KEY_BIAS)
     plain = _scores(QUERY, KEY)
@@ -133,6 +77,48 @@ def _misconceptions():
     yield ("key bias multiplied",
            "The bias is added to a key, not multiplied with it.",
            [softmax(_scores(QUERY, KEY * KEY_BIAS))])
+    yield ("uniform weights",
+           "Only a query of zero finds all keys alike. Which token has that one?",
+           [np.full((3, 3), 1 / 3)])
+
+
+def _with_double_scores():
+    """Name, hint and the tables that come of it, the likeliest first."""
+    scores = _scores(QUERY, KEY)
+    weights, sharper = softmax(scores), softmax(2 * scores)
+    yield ("scores not doubled",
+           "These are the weights at inverse temperature 1. What changes before the exponential?",
+           [weights])
+    yield ("weights doubled",
+           "A row has to sum to 1. At which step does the factor 2 come in?",
+           [2 * weights])
+    yield ("exponentials doubled",
+           "Is e to the power of 2 s twice e to the power of s?",
+           [2 * np.exp(scores), 2 * np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)])
+    yield ("exponentials not normalised",
+           "These are the right proportions. What does each row have to sum to?",
+           [np.exp(2 * scores)])
+    yield ("weights squared, not normalised",
+           "In proportion they are right. What does each row have to sum to?",
+           [weights**2])
+    yield ("scores instead of weights",
+           "These are the scores. What does softmax do with a row of them?",
+           [2 * scores, scores])
+    yield ("scores halved",
+           "Does a larger inverse temperature make a row sharper or flatter?",
+           [softmax(scores / 2)])
+    yield ("hard look-up",
+           "Only an infinite inverse temperature leaves one key. How much is left for the others?",
+           [np.array([[0, 0, 1], [1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])])
+    yield ("columns normalised",
+           "Each query shares out a total of 1 among the keys: which entries belong together?",
+           [softmax(2 * scores, axis=0)])
+    yield ("query and key swapped",
+           "Rows belong to queries here: row i says whom token i reads.",
+           [sharper.T, softmax(2 * scores.T)])
+    yield ("sign of the query forgotten",
+           "The second token's query is −1. What is e to the power of −2 ln 2?",
+           [softmax(2 * _scores(np.abs(QUERY), KEY))])
     yield ("uniform weights",
            "Only a query of zero finds all keys alike. Which token has that one?",
            [np.full((3, 3), 1 / 3)])
