@@ -14,12 +14,16 @@ from .by_hand import sharper_tokens, three_tokens
 from .gauge import same_head
 from .kernel import kernel_regression
 from .key_bias import wake_key_bias
+from .key_gradient import key_gradient
+from .naive import naive_tokens
+from .one_matrix import one_matrix
 from .query_bias import query_bias_prior
 from .result import Result
 from .scale import break_the_scale
 from .scaled_dot_product import attention
+from .tied_maps import tied_maps
 from .value_bias import fold_value_bias
 
 __all__ = ["Result", "attention", "attention_step", "break_the_scale", "fold_value_bias",
-           "kernel_regression", "query_bias_prior", "same_head", "sharper_tokens", "three_tokens",
-           "wake_key_bias"]
+           "kernel_regression", "key_gradient", "naive_tokens", "one_matrix", "query_bias_prior",
+           "same_head", "sharper_tokens", "three_tokens", "tied_maps", "wake_key_bias"]
