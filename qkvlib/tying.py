@@ -1,0 +1,77 @@
+"""Heads whose matrices are tied, dropped or free: three letters say who plays which role.
+
+"QKV" is the usual head. In "QQV" one matrix makes queries and keys, in "QQQ" one makes everything;
+X stands for the tokens themselves, so that "XXX" is softmax(X Xᵀ) X. S is W_Q with a sign for every
+column: "QSV" has a symmetric form that need not be positive semidefinite.
+
+Without biases a head depends on two products only: the form M = W_Q W_Kᵀ decides who is read, W_V W_O
+what is handed over. Both have the same shape in every variant, so all of them train in one batch.
+"""
+
+import math
+
+import torch
+
+VARIANTS = {
+    "naive": "XXX",
+    "W_Q only": "QXX",
+    "K = Q": "QQV",
+    "symmetric": "QSV",
+    "all tied": "QQQ",
+    "K = V": "QKK",
+    "Q = V": "QKQ",
+    "V = X": "QKX",
+    "full": "QKV",
+}
+
+
+def fresh(roles, seeds, *, d_model=36, d_k=12, classes=12, dtype=torch.float32):
+    """Random parameters of one head a seed, every tensor with the seeds as its first axis.
+
+    `roles` is three letters, `seeds` a list of numbers; a seed's draw does not depend on the others.
+    Returns a dictionary: the matrices that `roles` names (d_model, d_k), or (d_model, d_model) where
+    a learned matrix meets X; W_O (d_v, classes); b_O (1, classes); log_beta (1, 1), the logarithm of
+    a factor on the scores, so that no variant fails for want of large scores. All need gradients.
+    """
+    width = d_model if roles[1] == "X" else d_k
+    d_v = d_model if roles[2] == "X" else d_k
+    shapes = {f"W_{name}": (d_model, width) for name in "QKV" if name in roles}
+    shapes["W_O"] = (d_v, classes)
+    draws = []
+    for seed in seeds:
+        g = torch.Generator().manual_seed(seed)
+        draws.append({name: torch.randn(shape, generator=g, dtype=dtype) / math.sqrt(shape[0])
+                      for name, shape in shapes.items()})
+    p = {name: torch.stack([draw[name] for draw in draws]) for name in shapes}
+    if "S" in roles:
+        p["sign"] = torch.tensor([1.0, -1.0], dtype=dtype).repeat(len(seeds), 1, width)[..., :width]
+    p["b_O"] = torch.zeros(len(seeds), 1, classes, dtype=dtype)
+    p["log_beta"] = torch.zeros(len(seeds), 1, 1, dtype=dtype)
+    return {name: value.requires_grad_() for name, value in p.items()}
+
+
+def projections(roles, p):
+    """The matrices (W_Q, W_K, W_V) that play query, key and value, X being the identity.
+
+    Raises ValueError for letters other than Q, K, V, S and X.
+    """
+    if len(roles) != 3 or not set(roles) <= set("QKVSX"):
+        raise ValueError(f"roles={roles!r}; wanted three letters of Q, K, V, S, X, as in 'QQV'")
+    d_model = p["W_Q"].shape[-2] if "W_Q" in p else p["W_O"].shape[-2]
+    identity = torch.eye(d_model, dtype=p["W_O"].dtype)
+    matrices = {"X": identity} | {name[-1]: p[name] for name in ("W_Q", "W_K", "W_V") if name in p}
+    if "S" in roles:
+        matrices["S"] = p["W_Q"] * p["sign"]
+    return tuple(matrices[role] for role in roles)
+
+
+def products(roles, p):
+    """What a head depends on: its scaled form β W_Q W_Kᵀ / √d_k and its product W_V W_O."""
+    W_Q, W_K, W_V = projections(roles, p)
+    form = W_Q @ W_K.mT / math.sqrt(W_Q.shape[-1])
+    return p["log_beta"].exp() * form, W_V @ p["W_O"]
+
+
+def count(roles, p):
+    """How many numbers the projections of one head have: the readout W_O, b_O and β not counted."""
+    return sum(p[f"W_{name}"][0].numel() for name in "QKV" if name in roles)
