@@ -37,7 +37,7 @@ def measure() -> dict:
     maps = {kind: scores(TABLE, kind) for kind in tqdm(KINDS, desc="maps of the market")}
     return {"date": date.today().isoformat(), "python": platform.python_version(),
             "torch": version("torch"), "processor": processor(), "seeds": len(SEEDS),
-            "parameters": {name: count(roles, fresh(roles, [0], d_k=d_k))
+            "parameters": {name: count(fresh(roles, [0], d_k=d_k))
                            for name, (roles, d_k) in TABLE.items()},
             "maps": maps, "widths": scores(WIDTHS, "directed")}
 

@@ -36,24 +36,19 @@ def ceilings(wanted, kind):
     """For each token (..., n) a share of right looks that no form of this kind exceeds.
 
     The share is over fresh names and values: 1 where nothing forbids that all looks are right.
+    Raises ValueError for a kind that is no name of `FORMS`.
     """
-    i = np.asarray(wanted) * 0 + np.arange(np.shape(wanted)[-1])
+    if kind not in FORMS:
+        raise ValueError(f"kind={kind!r}; wanted one of {', '.join(map(repr, FORMS))}")
     f = np.asarray(wanted)
-    j, k = f, _follow(f, f)
-    if kind == "K = Q":  # |u_j| > |u_i| is needed: half the time in a pair, else two times in three
+    i = np.broadcast_to(np.arange(f.shape[-1]), f.shape)
+    j, k = f, np.take_along_axis(f, f, -1)  # i wants j, j wants k, k wants the last
+    if kind == "K = Q":  # j has to be longer than i: half the time in a pair, else 2 times in 3
         return np.where((j == i) | (k == j), 1, np.where(k == i, 1 / 2, 2 / 3))
-    if kind == "symmetric":  # the score of j → k has to exceed that of i → j
-        last = _follow(f, k)
-        bound = np.where(last == i, 2 / 3, 3 / 4)
-        free = (i == j) | (k == i) | (k == j) | (last == j) | (last == k)
-        result = np.ones(f.shape)
-        for place in range(f.shape[-1]):  # token i bounds the token j that it wants
-            mine = np.where(free, 1, bound)[..., place, None]
-            at = j[..., place, None] == i
-            result = np.where(at, np.minimum(result, mine), result)
-        return result
-    return np.ones(f.shape)
-
-
-def _follow(f, places):
-    return np.take_along_axis(f, places, axis=-1)
+    if kind == "free":
+        return np.ones(f.shape)
+    last = np.take_along_axis(f, k, -1)  # the score of j → k has to exceed that of i → j
+    bound = np.where(last == i, 2 / 3, 3 / 4)
+    bound[(i == j) | (k == i) | (k == j) | (last == j) | (last == k)] = 1
+    wants = j[..., :, None] == i[..., None, :]  # who bounds whom: i the token j that it wants
+    return np.where(wants, bound[..., :, None], 1).min(-2)

@@ -40,9 +40,9 @@ def one_matrix(W_Q, W_O):
     if answers == 1:
         return passed(EXERCISE, f"all {DRAWS * TOKENS} answers are right, with one matrix and a "
                                 "readout. Keys and values are the tokens themselves.")
-    name_, hint = _why(weights, wanted, looks)
-    return failed(EXERCISE, name_, f"{answers:.0%} of the answers and {looks:.0%} of the looks are "
-                                   "right.", hint)
+    why, hint = _why(W_Q, weights, wanted, looks)
+    return failed(EXERCISE, why, f"{answers:.0%} of the answers and {looks:.0%} of the looks are "
+                                 "right.", hint)
 
 
 def draw(rng):
@@ -62,7 +62,7 @@ def _right(guesses, truth):
     return np.mean(alone & (guesses.argmax(-1) == truth))
 
 
-def _why(weights, wanted, looks):
+def _why(W_Q, weights, wanted, looks):
     """The name of a fault and a question that leads on."""
     own = np.arange(TOKENS)
     back = wanted[:, None, :] == own[:, None]  # entry i, j: j wants i
@@ -74,10 +74,12 @@ def _why(weights, wanted, looks):
     if np.mean(np.take_along_axis(back, weights.argmax(-1)[..., None], -1)[..., 0][asked]) > 0.95:
         return ("wants and name swapped",
                 "Each token reads one that wants it. Which part of X does W_Q take, and where to?")
+    if looks == 1 and weights.max(-1).min() < 0.5:
+        return ("scores too small", "The right token is first, but only just: what makes a row of "
+                                    "weights sharper?")
     if looks == 1:
-        named = weights.max(-1).min() < 0.5
-        return (("scores too small", "The right token is first, but only just: what makes a row "
-                                     "of weights sharper?") if named else
-                ("readout of the wrong part", "The right token is read. Which of its three parts "
-                                              "is the answer?"))
+        return ("readout of the wrong part", "The right token is read. Which of its three parts is "
+                                             "the answer?")
+    if np.allclose(W_Q, W_Q.T):
+        return "a symmetric form", "Then j scores i as i scores j. Which block leads one way only?"
     return None, "Print the weights of one sequence beside who wants whom."
