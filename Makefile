@@ -43,7 +43,7 @@ notebooks: $(VENV)/.test ## after an edit: bring text and notebook together, run
 	$(RUN) -m bookbuild.notebooks execute
 	$(RUN) -m bookbuild.picture
 
-market: $(VENV)/.test ## train the tied heads again and write their record (some minutes)
+market: $(VENV)/.test ## train the tied heads again and write their record (twenty minutes)
 	$(RUN) -m bookbuild.market
 
 benchmark: $(VENV)/.test ## measure the speed of attention and write it into the book

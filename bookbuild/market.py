@@ -1,6 +1,6 @@
 """The big race of tied heads: `make market` trains them all and writes qkvlib/results/market.json.
 
-Some minutes on one core. The chapter on role decoupling shows the record and trains a small part of
+Twenty minutes on one core. The chapter on role decoupling shows the record and trains a small part of
 it anew; a test trains one seed of it again and compares.
 """
 
@@ -20,7 +20,7 @@ from qkvlib.tying import VARIANTS, count, fresh
 
 RECORD = Path(__file__).parents[1] / "qkvlib" / "results" / "market.json"
 KINDS = ["self", "mutual", "directed", "chain", "star", "random"]
-SEEDS = range(8)
+SEEDS, STEPS, RATES = range(8), 1000, (0.01, 0.03, 0.1)
 WIDTH = 12  # of a head; below, the widths at which a tied head has as many numbers as a full one
 MATCHED = {"K = Q": 18, "symmetric": 18, "K = V": 18, "all tied": 36}
 NARROW = [2, 4, 6]
@@ -37,6 +37,7 @@ def measure() -> dict:
     maps = {kind: scores(TABLE, kind) for kind in tqdm(KINDS, desc="maps of the market")}
     return {"date": date.today().isoformat(), "python": platform.python_version(),
             "torch": version("torch"), "processor": processor(), "seeds": len(SEEDS),
+            "steps": STEPS, "rates": list(RATES),
             "parameters": {name: count(fresh(roles, [0], d_k=d_k))
                            for name, (roles, d_k) in TABLE.items()},
             "maps": maps, "widths": scores(WIDTHS, "directed")}
@@ -44,8 +45,8 @@ def measure() -> dict:
 
 def scores(entries, kind) -> dict:
     """The scores of one race, as they stand in the record."""
-    return {name: {"rate": score.rate, "looks": score.looks, "answers": score.answers}
-            for name, score in race(entries, kind, seeds=SEEDS, progress=kind).items()}
+    found = race(entries, kind, seeds=SEEDS, rates=RATES, steps=STEPS, progress=kind)
+    return {name: score._asdict() for name, score in found.items()}
 
 
 if __name__ == "__main__":

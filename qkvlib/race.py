@@ -16,19 +16,20 @@ VALIDATION, TEST = 1_000_000, 2_000_000  # far from the seeds of training
 
 
 class Score(NamedTuple):
-    """How a variant did on sequences it had not seen, one number a seed, from 0 to 1.
+    """How a variant did on sequences it had not seen, one number a seed.
 
-    `looks`: the wanted token has the largest weight; `answers`: the right value has the largest
-    logit; `rate`: the learning rate, chosen on validation data; `validation`: what it got there.
+    `looks`: the share of tokens that give the one they want the largest weight; `answers`: the share
+    whose largest logit is the right value; `losses`: the cross entropy, which is what training
+    minimises; `rate`: the learning rate, the one with the least loss on validation data.
     """
 
     rate: float
     looks: list
     answers: list
-    validation: float
+    losses: list
 
 
-def race(entries, kind, *, seeds, rates=(0.01, 0.1, 0.3), steps=500, batch=32, progress=None):
+def race(entries, kind, *, seeds, rates=(0.01, 0.03, 0.1), steps=1000, batch=32, progress=None):
     """Train and score heads on a map of the market: a dictionary of `Score`, one for each entry.
 
     `entries` maps a name to (roles, d_k), as in {"K = Q": ("QQV", 12)}; `kind` is a map of
@@ -39,26 +40,25 @@ def race(entries, kind, *, seeds, rates=(0.01, 0.1, 0.3), steps=500, batch=32, p
     train([(roles, rate, p) for _, roles, rate, p in runs], kind, seeds, steps=steps, batch=batch,
           progress=progress)
     pairs = [(roles, p) for _, roles, _, p in runs]
-    _, chosen = score(pairs, kind, [VALIDATION + seed for seed in seeds])
-    looks, answers = score(pairs, kind, [TEST + seed for seed in seeds])
-    best = {}
+    *_, losses = score(pairs, kind, [VALIDATION + seed for seed in seeds])
+    measured = score(pairs, kind, [TEST + seed for seed in seeds])
+    best, least = {}, {}
     for run, (name, _, rate, _) in enumerate(runs):
-        validation = chosen[run].mean().item()
-        if name not in best or validation > best[name].validation:
-            best[name] = Score(rate, looks[run].tolist(), answers[run].tolist(), validation)
+        validation = losses[run].mean().item()
+        if validation < least.get(name, float("inf")):
+            best[name] = Score(rate, *(numbers[run].tolist() for numbers in measured))
+            least[name] = validation
     return best
 
 
-def train(runs, kind, seeds, *, steps=500, batch=32, progress=None):
+def train(runs, kind, seeds, *, steps=1000, batch=32, progress=None):
     """Train heads side by side, in place: `runs` is a list of (roles, rate, parameters)."""
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
 
     def loss():
         x, target, _ = draw(generators, batch, kind)
         logits, _ = heads([(roles, p) for roles, _, p in runs], x)
-        losses = F.cross_entropy(logits.movedim(-1, 1),
-                                 target.expand(len(runs), *target.shape), reduction="none")
-        return losses.mean((-1, -2)).sum()  # each head has a term of its own
+        return cross_entropy(logits, target).sum()  # each head has a term of its own
 
     groups = [{"params": list(p.values()), "lr": rate} for _, rate, p in runs]
     fit(loss, groups, steps=steps, lr=runs[0][1], decay=True, progress=progress)
@@ -66,12 +66,19 @@ def train(runs, kind, seeds, *, steps=500, batch=32, progress=None):
 
 @torch.no_grad()
 def score(pairs, kind, seeds):
-    """Shares of right looks and of right answers of (roles, parameters), each (runs, seeds)."""
+    """Right looks, right answers and cross entropy of (roles, parameters), each (runs, seeds)."""
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     x, target, wanted = draw(generators, UNSEEN, kind)
     logits, weights = heads(pairs, x)
-    return tuple((guess.argmax(-1) == truth).double().mean((-1, -2))
-                 for guess, truth in ((weights, wanted), (logits, target)))
+    looks, answers = ((guess.argmax(-1) == truth).double().mean((-1, -2))
+                      for guess, truth in ((weights, wanted), (logits, target)))
+    return looks, answers, cross_entropy(logits, target)
+
+
+def cross_entropy(logits, target):
+    """The mean over batch and tokens for each head (runs, seeds): logits as `heads` gives them."""
+    target = target.expand(len(logits), *target.shape)
+    return F.cross_entropy(logits.movedim(-1, 1), target, reduction="none").mean((-1, -2))
 
 
 def draw(generators, batch, kind):
