@@ -56,9 +56,9 @@ def fresh(roles, seeds, *, d_model=36, d_k=12, classes=12, dtype=torch.float32):
 
 def projections(roles, p):
     """The matrices (W_Q, W_K, W_V) that play query, key and value, X being the identity."""
-    d_model = p["W_Q"].shape[-2] if "W_Q" in p else p["W_O"].shape[-2]
-    identity = torch.eye(d_model, dtype=p["W_O"].dtype)
-    matrices = {"X": identity} | {name[-1]: p[name] for name in ("W_Q", "W_K", "W_V") if name in p}
+    matrices = {name[-1]: p[name] for name in ("W_Q", "W_K", "W_V") if name in p}
+    d_model = next(iter(matrices.values()), p["W_O"]).shape[-2]  # XXX: the readout meets X
+    matrices["X"] = torch.eye(d_model, dtype=p["W_O"].dtype)
     if "S" in roles:
         matrices["S"] = p["W_Q"] * p["sign"]
     return tuple(matrices[role] for role in _checked(roles))

@@ -9,6 +9,8 @@ from planted_answers import cases, hears, passes
 
 from qkvlib import check
 from qkvlib.check import naive
+from qkvlib.check.key_gradient import MISCONCEPTIONS as GRADIENTS
+from qkvlib.check.tied_maps import MISCONCEPTIONS as RULES
 
 # --- by hand
 
@@ -244,6 +246,6 @@ def test_every_name_is_planted():
     planted = {name for answers in (WRONG_TABLES, WRONG_RULES, WRONG[check.key_gradient])
                for name, *_ in answers.values()}
     known = [name for name, *_ in naive._misconceptions()]
-    known += [name for name, *_ in tied_maps.MISCONCEPTIONS]
-    known += [misconception.name for misconception in key_gradient.MISCONCEPTIONS]
+    known += [name for name, *_ in RULES]
+    known += [misconception.name for misconception in GRADIENTS]
     assert set(known) <= planted

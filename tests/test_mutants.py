@@ -85,7 +85,7 @@ MUTANTS = {
     "a pair served by a tied form": Mutant("serving.py", "k == i, 1 / 2, 2", "k == i, 1, 2", "R4"),
     "K = V given a value of its own": Mutant("tying.py", '"QKK"', '"QKV"', "R5"),
     "the tokens themselves left out": Mutant(
-        "tying.py", '{"X": identity}', '{"X": 0 * identity}', "R6"),
+        "tying.py", "torch.eye(d_model,", "torch.zeros(d_model, d_model,", "R6"),
     "output blind to the weights": Mutant(
         "attention.py", "return weights @ value, weights", "return value, weights", "R7"),
     "readout not trained": Mutant(

@@ -1,16 +1,16 @@
 """The claims of the chapter "Role decoupling", each decided by a test that could fail."""
 
 import math
-from itertools import product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 import torch
 from scipy.optimize import linprog
 
-from bookbuild.market import KINDS, TABLE
+from bookbuild.market import KINDS, STEPS, TABLE
 from qkvlib import attention, softmax
-from qkvlib.race import heads, race, score, train
+from qkvlib.race import TEST, heads, race, score, train
 from qkvlib.results import recorded
 from qkvlib.serving import FORMS, ceilings, scores, serves
 from qkvlib.tying import VARIANTS, fresh, products, projections
@@ -94,8 +94,8 @@ def test_R3_a_tied_matrix_hears_nothing_of_direction():
 
 @claim("R3")
 def test_R3_releasing_the_key_is_enough():
-    start = fresh("QQQ", range(2))
-    train([("QQQ", 0.1, start)], "mutual", range(2), steps=200)
+    start = fresh("QQQ", range(2), d_k=36)
+    train([("QQQ", 0.03, start)], "mutual", range(2), steps=200)
 
     def released(roles):
         p = {name: value.detach().clone() for name, value in start.items()}
@@ -107,9 +107,19 @@ def test_R3_releasing_the_key_is_enough():
         x = normal(6, (2, 3, 6, 36))[0].float()
         logits, _ = heads(pairs, x)
         assert torch.equal(logits[0].argmax(-1), logits[3].argmax(-1))
-    train([(roles, 0.1, p) for roles, p in pairs], "mutual", range(2), steps=300)
-    tied, value, key, all_three = score(pairs, "mutual", range(50, 52))[1].mean(-1)
+    train([(roles, 0.03, p) for roles, p in pairs], "mutual", range(2), steps=300)
+    _, answers, losses = score(pairs, "mutual", range(50, 52))
+    tied, value, key, all_three = answers.mean(-1)
     assert max(tied, value) < 0.6 < 0.98 < min(key, all_three)
+    tied, value, *_ = losses.mean(-1)
+    assert value < tied - 0.05  # the value's release is worth something, too
+
+    own = torch.eye(36)  # though one matrix could nearly have done it, with a small value part
+    W = torch.cat([own[:, :12] + own[:, 12:24], 0.03 * own[:, 24:]], 1)
+    readout = torch.cat([torch.zeros(12, 12), 100 * torch.eye(12)])
+    by_hand = {"W_Q": W[None], "W_O": readout[None], "b_O": torch.zeros(1, 1, 12),
+               "log_beta": torch.ones(1, 1, 1)}
+    assert score([("QQQ", by_hand)], "mutual", [50])[2].item() < tied - 0.05
 
 
 # --- R4
@@ -152,6 +162,78 @@ def test_R4_what_a_symmetric_form_serves():
     assert all(best_margin(f, everything) > 1e-9 for f in MAPS_OF_4)
 
 
+def comparisons(f, ids):
+    """Rows over the entries of a form on [name | wants]: for each token, for each sequence, x_i M x_j
+    less x_i M x_f(i), for every other j. And every token that can be, as a vector."""
+    own = np.eye(ids)
+    tokens = {(a, b): np.concatenate([own[a], own[b]]) for a, b in product(range(ids), repeat=2)}
+    rows = []
+    for i in range(len(f)):
+        rows.append([])
+        for name in permutations(range(ids), len(f)):
+            x = [tokens[name[k], name[f[k]]] for k in range(len(f))]
+            rows[i].append([np.outer(x[i], x[j] - x[f[i]]) for j in range(len(f)) if j != f[i]])
+    return rows, list(tokens.values())
+
+
+def exists(rows, tokens, tied):
+    """Whether a symmetric form meets all comparisons by 1 (a form can be scaled). If `tied`, it has
+    to meet 2 s_xy ≤ s_xx + s_yy, too, as every semidefinite one does."""
+    upper = np.triu_indices(len(tokens[0]))
+    squares = [-np.outer(x - y, x - y) for x, y in combinations(tokens, 2)] if tied else []
+    tables = np.array([*(row for part in rows for row in part), *squares])
+    tables = (tables + tables.swapaxes(1, 2))[:, *upper] / np.where(upper[0] == upper[1], 2, 1)
+    bounds = np.zeros(len(tables))
+    bounds[:len(tables) - len(squares)] = -1
+    found = linprog(np.zeros(len(upper[0])), tables, bounds, bounds=(None, None))
+    assert found.status in (0, 2)  # solved, or no solution
+    return found.status == 0
+
+
+def kinds_of_map(n):
+    """Maps of n tokens, one of those that differ in the order of the tokens only."""
+    def orders(f):
+        for p in permutations(range(n)):
+            yield tuple(p[f[p.index(i)]] for i in range(n))
+    return sorted({min(orders(f)) for f in product(range(n), repeat=n)})
+
+
+@claim("R4")
+@pytest.mark.parametrize("n, ids", [(2, 2), (3, 3), (3, 4), (4, 4)])
+def test_R4_a_linear_program_over_all_sequences_agrees(n, ids):
+    """The theorem without its lemma: every sequence of names is in the program."""
+    for f in kinds_of_map(n):
+        rows, tokens = comparisons(f, ids)
+        for kind in ("K = Q", "symmetric"):
+            every = [part for sequences in rows for part in sequences]
+            assert exists(every, tokens, kind == "K = Q") == serves(f, kind), (f, kind)
+
+
+@claim("R4")
+@pytest.mark.parametrize("kind", ["K = Q", "symmetric"])
+def test_R4_no_form_exceeds_its_ceiling_in_any_set_of_sequences(kind):
+    """Three names: a token's looks are right in no more of the six sequences than the share says."""
+    for f in kinds_of_map(3):
+        rows, tokens = comparisons(f, 3)
+        for sequences, ceiling in zip(rows, ceilings(f, kind), strict=True):
+            allowed = round(6 * ceiling)
+            assert allowed == pytest.approx(6 * ceiling)
+            for chosen in combinations(sequences, min(allowed + 1, 6)):
+                assert exists(chosen, tokens, kind == "K = Q") == (allowed == 6), (f, ceiling)
+
+
+@claim("R4")
+def test_R4_a_ring_of_four_sequences_is_never_right_throughout():
+    f = (1, 2, 3, 3)
+    rows, tokens = comparisons(f, 4)
+    named = dict(zip(permutations(range(4)), rows[1], strict=True))
+    for name in named:
+        ring = [named[name[turn:] + name[:turn]] for turn in range(4)]
+        assert not exists(ring, tokens, tied=False)
+        assert exists(ring[:3], tokens, tied=False)
+    assert ceilings(f, "symmetric").tolist() == [1, 3 / 4, 1, 1]
+
+
 @claim("R4")
 @pytest.mark.parametrize("kind, f", [("K = Q", [1, 2, 3, 4, 5, 0]), ("K = Q", [1, 0, 3, 2, 5, 4]),
                                      ("K = Q", [1, 2, 3, 4, 5, 5]), ("symmetric", [1, 2, 3, 4, 5, 0]),
@@ -178,19 +260,25 @@ def test_R4_the_record_is_what_training_gives():
     old = RECORD["maps"]["mutual"]
     runs = [(roles, old[name]["rate"], fresh(roles, [0], d_k=d_k))
             for name, (roles, d_k) in TABLE.items()]
-    train(runs, "mutual", [0])
-    looks, answers = score([(roles, p) for roles, _, p in runs], "mutual", [2_000_000])
-    for name, look, answer in zip(TABLE, looks, answers, strict=True):
-        assert abs(answer.item() - old[name]["answers"][0]) < 0.05, name
-        assert abs(look.item() - old[name]["looks"][0]) < 0.15, name
-    for kind in KINDS:  # and the record obeys the theorems
-        for name, scored in RECORD["maps"][kind].items():
-            form = {"K": "free", "Q": "K = Q", "S": "symmetric"}.get(TABLE[name][0][1])
-            if form == "K = Q" or form == "symmetric":
-                wanted = np.indices((6,) * 6).reshape(6, -1).T if kind == "random" else MAPS_OF_6[kind]
-                assert np.mean(scored["looks"]) <= ceilings(wanted, form).mean() + 0.01, (kind, name)
-            elif name != "naive":
-                assert min(scored["answers"]) > 0.99, (kind, name)
+    train(runs, "mutual", [0], steps=STEPS)
+    pairs = [(roles, p) for roles, _, p in runs]
+    again = dict(zip(("looks", "answers", "losses"), score(pairs, "mutual", [TEST]), strict=True))
+    for measured, tolerance in {"losses": 0.05, "answers": 0.05, "looks": 0.15}.items():
+        for name, share in zip(TABLE, again[measured], strict=True):
+            assert abs(share.item() - old[name][measured][0]) < tolerance, (name, measured)
+
+
+@claim("R4")
+@pytest.mark.parametrize("kind", KINDS)
+def test_R4_the_record_obeys_the_theorems(kind):
+    every = np.indices((6,) * 6).reshape(6, -1).T
+    for name, scored in RECORD["maps"][kind].items():
+        query, key, _ = TABLE[name][0]
+        form = "K = Q" if query == key else "symmetric" if key == "S" else "free"
+        ceiling = ceilings(MAPS_OF_6.get(kind, every), form).mean()
+        assert np.mean(scored["looks"]) <= ceiling + 0.01, name
+        if form == "free":
+            assert min(scored["answers"]) > 0.99, name
 
 
 MAPS_OF_6 = {"self": [0, 1, 2, 3, 4, 5], "mutual": [1, 0, 3, 2, 5, 4], "star": [0] * 6,
@@ -209,7 +297,7 @@ def test_R5_a_tied_value_costs_width():
     assert found["K = V 2"] < 0.6
     recorded_means = [np.mean(RECORD["widths"][f"K = V, d_k = {d_k}"]["answers"])
                       for d_k in (2, 4, 6)]
-    assert recorded_means == sorted(recorded_means) and recorded_means[-1] > 0.95
+    assert recorded_means[0] < 0.5 and recorded_means[-1] > 0.95
 
 
 @claim("R6")
