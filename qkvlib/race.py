@@ -18,9 +18,9 @@ VALIDATION, TEST = 1_000_000, 2_000_000  # far from the seeds of training
 class Score(NamedTuple):
     """How a variant did on sequences it had not seen, one number a seed.
 
-    `looks`: the share of tokens that give the one they want the largest weight; `answers`: the share
-    whose largest logit is the right value; `losses`: the cross entropy, which is what training
-    minimises; `rate`: the learning rate, the one with the least loss on validation data.
+    `looks`: the share of tokens that give the one they want the largest weight; `answers`: that of
+    tokens whose largest logit is the right value; `losses`: the cross entropy, which is what
+    training minimises; `rate`: the learning rate, the one with the least loss on validation data.
     """
 
     rate: float

@@ -7,8 +7,8 @@ scores the one that it wants strictly highest. Whom tied matrices serve is a the
 
 import numpy as np
 
-# Factors on: same name · i wanted by j · i wants j · both want the same. Forms that prove one half of
-# the theorem: they serve every map that any form of their kind serves.
+# Factors on: same name · i wanted by j · i wants j · both want the same. Forms that prove one half
+# of the theorem: they serve every map that any form of their kind serves.
 FORMS = {
     "K = Q": (1, 2, 2, 4),  # the vector name + 2 wants, times itself
     "symmetric": (0, 1, 1, 0.5),

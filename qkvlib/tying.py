@@ -1,12 +1,12 @@
 """Heads whose matrices are tied, dropped or free: three letters say who plays which role.
 
-"QKV" is the usual head. In "QQV" one matrix makes queries and keys, in "QQQ" one makes everything;
+"QKV" is the usual head. In "QQV" one matrix makes queries and keys, in "QQQ" one makes all three.
 X stands for the tokens themselves, so that "XXX" is softmax(X Xᵀ) X. S is W_Q with a learned factor
-on every column, half of them negative at first: "QSV" has a symmetric form that need not be positive
-semidefinite.
+on every column, half of them negative at first: "QSV" has a symmetric form that need not be
+positive semidefinite.
 
-Without biases a head depends on two products only: the form M = W_Q W_Kᵀ decides who is read, W_V W_O
-what is handed over. Both have the same shape in every variant, so all of them train in one batch.
+Without biases a head depends on two products only: the form M = W_Q W_Kᵀ decides who is read,
+W_V W_O what is handed over. Both have the same shape in every variant, so all train in one batch.
 """
 
 import math
@@ -29,10 +29,11 @@ VARIANTS = {
 def fresh(roles, seeds, *, d_model=36, d_k=12, classes=12, dtype=torch.float32):
     """Random parameters of one head a seed, every tensor with the seeds as its first axis.
 
-    `roles` is three letters, `seeds` a list of numbers; a seed's draw does not depend on the others.
-    Returns a dictionary: the matrices that `roles` names (d_model, d_k), or (d_model, d_model) where
-    a learned matrix meets X; W_O (d_v, classes); b_O (1, classes); log_beta (1, 1), the logarithm of
-    a factor on the scores, so that no variant fails for want of large scores. All need gradients.
+    `roles` is three letters, `seeds` a list of numbers; a seed's draw does not depend on others.
+    Returns a dictionary: the matrices that `roles` names (d_model, d_k), or (d_model, d_model)
+    where a learned matrix meets X; W_O (d_v, classes); b_O (1, classes); log_beta (1, 1), the
+    logarithm of a factor on the scores, so that no variant fails for want of large scores. All
+    need gradients.
     Raises ValueError for letters other than Q, K, V, S and X.
     """
     letters = _checked(roles).replace("S", "Q")  # S is made of W_Q

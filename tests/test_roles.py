@@ -16,7 +16,8 @@ from qkvlib.tying import VARIANTS, count, fresh, products, projections
 
 def test_any_three_letters_make_a_head():
     x = torch.randn(2, 3, 6, 36, generator=torch.Generator().manual_seed(0))
-    pairs = [("".join(roles), fresh("".join(roles), [4, 5])) for roles in product("QKVSX", repeat=3)]
+    every = ["".join(letters) for letters in product("QKVSX", repeat=3)]
+    pairs = [(roles, fresh(roles, [4, 5])) for roles in every]
     logits, weights = heads(pairs, x)
     assert logits.shape == (125, 2, 3, 6, 12) and weights.shape == (125, 2, 3, 6, 6)
     assert torch.isfinite(logits).all() and torch.allclose(weights.sum(-1), torch.ones(1))

@@ -65,7 +65,7 @@ def _periodic(f):
 
 MISCONCEPTIONS = [
     ("no cycle of two or more",
-     "So it is for a single sequence. Must one form not serve the same names in another order, too?",
+     "So it is for a single sequence. Must one form not serve the same names in any order?",
      lambda f: _periodic(f) == {1}),
     ("no cycle of three or more",
      "So it is for a symmetric form and one sequence. What is the score of a token with itself?",

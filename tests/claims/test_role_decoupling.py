@@ -138,7 +138,7 @@ def best_margin(f, generators):
 
 @claim("R4")
 def test_R4_what_a_tied_form_serves():
-    # Under renamings a form has four numbers left; if it is semidefinite they are a mean of squares.
+    # Under renamings a form has four numbers left; if semidefinite, they are a mean of squares.
     turns = np.linspace(0, np.pi, 90, endpoint=False)
     squares = [(c * c, c * s, c * s, s * s)
                for c, s in zip(np.cos(turns), np.sin(turns), strict=True)]
@@ -163,8 +163,8 @@ def test_R4_what_a_symmetric_form_serves():
 
 
 def comparisons(f, ids):
-    """Rows over the entries of a form on [name | wants]: for each token, for each sequence, x_i M x_j
-    less x_i M x_f(i), for every other j. And every token that can be, as a vector."""
+    """Rows over the entries of a form on [name | wants]: for each token, for each sequence,
+    x_i M x_j less x_i M x_f(i), for every other j. And every token that can be, as a vector."""
     own = np.eye(ids)
     tokens = {(a, b): np.concatenate([own[a], own[b]]) for a, b in product(range(ids), repeat=2)}
     rows = []
@@ -212,7 +212,7 @@ def test_R4_a_linear_program_over_all_sequences_agrees(n, ids):
 @claim("R4")
 @pytest.mark.parametrize("kind", ["K = Q", "symmetric"])
 def test_R4_no_form_exceeds_its_ceiling_in_any_set_of_sequences(kind):
-    """Three names: a token's looks are right in no more of the six sequences than the share says."""
+    """Three names: a token looks right in no more of the six sequences than the share says."""
     for f in kinds_of_map(3):
         rows, tokens = comparisons(f, 3)
         for sequences, ceiling in zip(rows, ceilings(f, kind), strict=True):
@@ -235,9 +235,9 @@ def test_R4_a_ring_of_four_sequences_is_never_right_throughout():
 
 
 @claim("R4")
-@pytest.mark.parametrize("kind, f", [("K = Q", [1, 2, 3, 4, 5, 0]), ("K = Q", [1, 0, 3, 2, 5, 4]),
-                                     ("K = Q", [1, 2, 3, 4, 5, 5]), ("symmetric", [1, 2, 3, 4, 5, 0]),
-                                     ("symmetric", [1, 2, 3, 4, 5, 5])])
+@pytest.mark.parametrize("kind, f", [
+    ("K = Q", [1, 2, 3, 4, 5, 0]), ("K = Q", [1, 0, 3, 2, 5, 4]), ("K = Q", [1, 2, 3, 4, 5, 5]),
+    ("symmetric", [1, 2, 3, 4, 5, 0]), ("symmetric", [1, 2, 3, 4, 5, 5])])
 def test_R4_no_form_exceeds_its_ceiling(kind, f):
     rng, best = np.random.default_rng(0), 0
     names = np.argsort(rng.random((4000, 12)), axis=1)[:, :6]
