@@ -58,7 +58,7 @@ def test_constraints_pin_every_requirement_within_its_range():
 
 def test_what_qkvlib_imports_is_declared():
     """A package that only happens to be there is missing on a reader's machine."""
-    declared = [*PROJECT["dependencies"], *EXTRAS["learn"]]
+    declared = [*PROJECT["dependencies"], *EXTRAS["learn"], *EXTRAS["weights"]]
     names = {canonicalize_name(Requirement(line).name) for line in declared}
     names |= {"ipython", "pillow", "cycler"}  # parts of ipywidgets and of matplotlib
     providers = packages_distributions()
