@@ -361,8 +361,8 @@ def test_R8_the_loss_is_not_a_sum(seed):
 
 @claim("R8")
 def test_R8_tokens_as_values_train():
-    p = fresh(VARIANTS["V = X"], [0])
-    assert torch.equal(projections(VARIANTS["V = X"], p)[2], torch.eye(36))  # nothing is shared with the value
+    roles = VARIANTS["V = X"]
+    assert torch.equal(projections(roles, fresh(roles, [0]))[2], torch.eye(36))  # nothing is shared with the value
     assert raced("V = X", "mutual") > 0.99 and raced("V = X", "directed") > 0.99
 
 
