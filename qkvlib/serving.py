@@ -17,8 +17,11 @@ FORMS = {
 
 
 def scores(wanted, form):
-    """Scores (..., n, n) of tokens that want the positions `wanted` (..., n), for four factors."""
-    wanted = np.asarray(wanted)
+    """Scores (..., n, n) of tokens that want the positions `wanted` (..., n), for four factors.
+
+    Raises ValueError where `wanted` holds anything but positions.
+    """
+    wanted = _positions(wanted)
     place = np.arange(wanted.shape[-1])
     wants = wanted[..., :, None] == place  # entry i, j: i wants j
     same = wanted[..., :, None] == wanted[..., None, :]
@@ -36,11 +39,11 @@ def ceilings(wanted, kind):
     """For each token (..., n) a share of right looks that no form of this kind exceeds.
 
     The share is over fresh names and values: 1 where nothing forbids that all looks are right.
-    Raises ValueError for a kind that is no name of `FORMS`.
+    Raises ValueError for a kind that is no name of `FORMS`, and for positions that are none.
     """
     if kind not in FORMS:
         raise ValueError(f"kind={kind!r}; wanted one of {', '.join(map(repr, FORMS))}")
-    f = np.asarray(wanted)
+    f = _positions(wanted)
     i = np.broadcast_to(np.arange(f.shape[-1]), f.shape)
     j, k = f, np.take_along_axis(f, f, -1)  # i wants j, j wants k, k wants the last
     if kind == "K = Q":  # j has to be longer than i: half the time in a pair, else 2 times in 3
@@ -52,3 +55,12 @@ def ceilings(wanted, kind):
     bound[(i == j) | (k == i) | (k == j) | (last == j) | (last == k)] = 1
     wants = j[..., :, None] == i[..., None, :]  # who bounds whom: i the token j that it wants
     return np.where(wants, bound[..., :, None], 1).min(-2)
+
+
+def _positions(wanted):
+    wanted = np.asarray(wanted)
+    n = wanted.shape[-1] if wanted.ndim else 0
+    if n == 0 or wanted.dtype.kind not in "iu" or wanted.min() < 0 or wanted.max() >= n:
+        raise ValueError(f"wanted={np.array2string(wanted, threshold=10)}; a map of n tokens is n "
+                         "whole numbers from 0 to n - 1")
+    return wanted

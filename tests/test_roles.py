@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from bookbuild.market import KINDS, TABLE, WIDTHS
 from qkvlib.race import heads, race, score, train
 from qkvlib.results import as_text, recorded
 from qkvlib.serving import FORMS, ceilings, scores, serves
@@ -100,6 +101,10 @@ def test_ceilings_take_many_maps_and_name_what_they_do_not_know():
         assert serves(every, kind).tolist() == [bool(serves(f, kind)) for f in every.tolist()]
     with pytest.raises(ValueError, match="kind='tied'; wanted one of 'K = Q', 'symmetric', 'free'"):
         ceilings([0], "tied")
+    for wanted in ([1, 2], [0, -1], [0.0, 1.0], [], 0):
+        for refuse in (lambda f: scores(f, FORMS["free"]), lambda f: serves(f, "free")):
+            with pytest.raises(ValueError, match="whole numbers from 0 to n - 1"):
+                refuse(wanted)
 
 
 def test_a_record_comes_back_as_it_was_written():
@@ -107,6 +112,10 @@ def test_a_record_comes_back_as_it_was_written():
     assert as_text(record) == as_text(json.loads(as_text(record)))
     assert as_text({"a": [0.12345, 1], "b": {"c": 2}}) == (
         '{\n "a": [ 0.1235, 1 ],\n "b": {\n  "c": 2\n }\n}\n')
+    counts = {name: count(fresh(roles, [0], d_k=d_k)) for name, (roles, d_k) in TABLE.items()}
+    assert record["parameters"] == counts  # the record is of the variants that the library has
+    assert all(list(record["maps"][kind]) == list(TABLE) for kind in KINDS)
+    assert list(record["widths"]) == list(WIDTHS)
     assert {"date", "python", "torch", "processor", "seeds", "steps", "rates"} <= set(record)
     with pytest.raises(FileNotFoundError):
         recorded("nothing")

@@ -361,8 +361,9 @@ def test_R8_the_loss_is_not_a_sum(seed):
 
 @claim("R8")
 def test_R8_tokens_as_values_train():
-    p = fresh("QKX", [0])
-    assert torch.equal(projections("QKX", p)[2], torch.eye(36))  # nothing is shared with the value
+    roles = VARIANTS["V = X"]
+    # Nothing is shared with the value
+    assert torch.equal(projections(roles, fresh(roles, [0]))[2], torch.eye(36))
     assert raced("V = X", "mutual") > 0.99 and raced("V = X", "directed") > 0.99
 
 
