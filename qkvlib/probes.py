@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from .train import fit
 
 
-def probe(known, unseen, *, hidden=0, steps=300, lr=0.03, batch=200, seed=0):
+def probe(known, unseen, *, hidden=0, steps=300, lr=0.03, batch=100, seed=0):
     """Share of unseen labels that a probe guesses, trained on known ones, for each leading axis.
 
     `known` and `unseen` are pairs of features (*runs, N, f), the seeds being the last of the runs,
