@@ -53,7 +53,7 @@ def _separable(values, named):
 
 
 def _why(colours, sizes, read):
-    if min(_closest(colours), _closest(sizes)) < 1e-9 * np.abs([colours, sizes]).max():
+    if min(_closest(colours), _closest(sizes)) <= 1e-9 * np.abs([colours, sizes]).max():
         return ("two of a kind look alike",
                 "Two colours, or two sizes, get the same two numbers. Nobody can tell them apart.")
     steps = np.concatenate([colours - colours[0], sizes - sizes[0]])
