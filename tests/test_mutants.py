@@ -46,7 +46,8 @@ MUTANTS = {
     "a regression held down": Mutant("values.py", "strength * count", "1e3 * count", "V1"),
     "filter blind to the signal's own variance": Mutant(
         "values.py", "solve(signal.mT @ signal + rest, signal.mT)", "solve(rest, signal.mT)", "V2"),
-    "hidden units left out": Mutant("probes.py", "torch.relu(z) @ layers[2]", "z @ layers[2]", "V3"),
+    "hidden units that do not bend": Mutant(
+        "probes.py", "torch.relu(z) @ layers[2]", "z @ layers[2]", "V3"),
     "values longer, not leaner": Mutant(
         "values.py", "W_O @ xp.linalg.pinv(W_O)", "W_O @ W_O.mT", "V3"),
     "not the animate noun meant": Mutant(

@@ -38,7 +38,8 @@ def check_table(exercise, weights, wanted, misconceptions, *, praise, hint, entr
     count = int(right.sum())
     rows = [str(i + 1) for i in range(3) if not np.all(right[i])]
     return failed(exercise, None,
-                  f"{count} of 9 {entries} are right; look again at row {' and '.join(rows)}.", hint)
+                  f"{count} of 9 {entries} are right; look again at row {' and '.join(rows)}.",
+                  hint)
 
 
 def _missing(exercise, weights):

@@ -30,7 +30,8 @@ def two_numbers(W_V):
     colours, sizes = W_V[:KINDS], W_V[KINDS:]
     values = (colours[:, None] + sizes).reshape(-1, 2)  # of the 36 kinds of token
     values = values / max(1e-300, np.abs(values).max())
-    labels = {"colour": np.repeat(np.arange(KINDS), KINDS), "size": np.tile(np.arange(KINDS), KINDS)}
+    each = np.arange(KINDS)
+    labels = {"colour": np.repeat(each, KINDS), "size": np.tile(each, KINDS)}
     read = {name: _separable(values, named) for name, named in labels.items()}
     if all(read.values()):
         return passed(EXERCISE, "a linear probe reads six colours and six sizes from two numbers.")
