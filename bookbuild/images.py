@@ -30,7 +30,7 @@ def _smaller(folder: Path, source: str) -> tuple[int, int, str]:
     file = folder / source
     twin = file.with_suffix(".webp")
     with Image.open(file) as picture:
-        picture.save(twin, lossless=True, quality=100, method=6, exact=True)
+        picture.save(twin, lossless=True, quality=100, method=4, exact=True)
         size = picture.size
     if twin.stat().st_size < file.stat().st_size:
         return *size, source.removesuffix(".png") + ".webp"

@@ -86,6 +86,20 @@ MUTANTS = {
         "vit.py", 'biases="qkv", seed', 'biases="qv", seed', "B17"),
     "rank counts parameters": Mutant(
         "freedom.py", "rtol=tolerance", "rtol=0 * tolerance", "B3"),
+    "scores capped at one": Mutant(
+        "attention.py", "xp.softmax(scores, dim=axis)", "xp.softmax(xp.tanh(scores), dim=axis)",
+        "R1"),
+    "a released key not used": Mutant(
+        "tying.py", "{name[-1]: p[name] for", '{name[-1]: p["W_Q"] for', "R3"),
+    "a pair served by a tied form": Mutant("serving.py", "k == i, 1 / 2, 2", "k == i, 1, 2", "R4"),
+    "K = V given a value of its own": Mutant("tying.py", '"QKK"', '"QKV"', "R5"),
+    "the tokens themselves left out": Mutant(
+        "tying.py", "torch.eye(d_model,", "torch.zeros(d_model, d_model,", "R6"),
+    "output blind to the weights": Mutant(
+        "attention.py", "return weights @ value, weights", "return value, weights", "R7"),
+    "readout not trained": Mutant(
+        "tying.py", 'W_V @ p["W_O"]', 'W_V @ p["W_O"].detach()', "R8"),
+    "form made of W_Q alone": Mutant("tying.py", "W_Q @ W_K.mT", "W_Q @ W_Q.mT", "R9"),
 }
 
 

@@ -84,6 +84,14 @@ const spy = new IntersectionObserver((changes) => {
 }, { rootMargin: "0px 0px -70%" });
 for (const section of entries.keys()) spy.observe(section);
 
+// Sections that are not laid out yet have guessed heights (book.css), and a jump over them would miss its place.
+addEventListener("click", (event) => { if (event.target.closest("a")?.hash) page.dataset.whole = ""; }, true);
+addEventListener("hashchange", () => {
+  if ("whole" in page.dataset) return;
+  page.dataset.whole = "";
+  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+});
+
 // Whoever turns back in a long page may want its beginning.
 const toTop = one("#pst-back-to-top");
 let last = 0;
@@ -122,20 +130,25 @@ function markWords(pattern) {
   });
 }
 
-// A button that copies a cell's code; outputs are to be read.
-for (const box of all("div.highlight")) {
-  if (box.closest(".cell_output")) continue;
-  const button = document.createElement("button");
-  button.className = "copy";
-  button.type = "button";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(one("pre", box).textContent);
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 1500);
-  });
-  box.append(button);
-}
+// A button that copies a cell's code; outputs are to be read. It comes when the cell does: in a section that is not
+// laid out yet, buttons would lie on one another.
+const codes = new IntersectionObserver((changes) => {
+  for (const { isIntersecting, target: box } of changes) {
+    if (!isIntersecting) continue;
+    codes.unobserve(box);
+    const button = document.createElement("button");
+    button.className = "copy";
+    button.type = "button";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(one("pre", box).textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+    box.append(button);
+  }
+}, { rootMargin: "50%" });
+for (const box of all("div.highlight")) if (!box.closest(".cell_output")) codes.observe(box);
 
 // What is wider than its box scrolls by keyboard, too. Looked at when it is laid out, which far sections are not yet.
 const kinds = { ".math-scroll": "Formula", pre: "Code", ".pst-scrollable-table-container": "Table", ".cell_output > .output": "Output" };

@@ -16,15 +16,20 @@ from .filters import best_filter, oblique_filters, pruned_values
 from .gauge import same_head
 from .kernel import kernel_regression
 from .key_bias import wake_key_bias
+from .key_gradient import key_gradient
+from .naive import naive_tokens
+from .one_matrix import one_matrix
 from .query_bias import query_bias_prior
 from .result import Result
 from .scale import break_the_scale
 from .scaled_dot_product import attention
 from .symmetry import one_sided, symmetry_score
+from .tied_maps import tied_maps
 from .two_numbers import two_numbers
 from .value_bias import fold_value_bias
 
 __all__ = ["Result", "attention", "attention_step", "best_filter", "break_the_scale",
-           "fold_value_bias", "kernel_regression", "least_forms", "oblique_filters", "one_sided",
-           "pruned_values", "query_bias_prior", "same_head", "sharp_tokens", "symmetry_score",
-           "three_tokens", "tied_vectors", "two_numbers", "wake_key_bias"]
+           "fold_value_bias", "kernel_regression", "key_gradient", "least_forms", "naive_tokens",
+           "oblique_filters", "one_matrix", "one_sided", "pruned_values", "query_bias_prior",
+           "same_head", "sharp_tokens", "symmetry_score", "three_tokens", "tied_maps",
+           "tied_vectors", "two_numbers", "wake_key_bias"]

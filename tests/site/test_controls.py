@@ -37,6 +37,33 @@ def test_the_contents_open_on_a_phone(visit):
     assert page.evaluate("document.getElementById('exercises').getBoundingClientRect().top") < 200
 
 
+ENDS = "scrollY + innerHeight >= document.documentElement.scrollHeight - 2"
+
+
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+@pytest.mark.parametrize("way", ["from elsewhere", "by a link", "by the address"])
+def test_a_jump_arrives(visit, screen, way):
+    page = visit(CHAPTER, screen=screen)
+    claims = page.locator("[id^=claim-]").evaluate_all("all => all.map((claim) => claim.id)")
+    for name in [*claims[1::3], "exercises"]:
+        page.goto("about:blank")
+        page.go_back()  # a page that nobody has scrolled yet
+        if way == "from elsewhere":
+            link = f"{page.url.partition('#')[0]}#{name}"
+            page.goto("about:blank")
+            page.goto(link)
+        elif way == "by a link":
+            page.evaluate("""(name) => {
+                const link = Object.assign(document.createElement("a"), { href: `#${name}` });
+                document.body.append(link);
+                link.click(); }""", name)
+        else:
+            page.evaluate("(name) => { location.hash = name; }", name)
+        page.wait_for_timeout(400)  # what is near is laid out
+        top = page.evaluate("(name) => document.getElementById(name).getBoundingClientRect().top", name)
+        assert 0 <= top < 150 or page.evaluate(ENDS), name
+
+
 def test_the_contents_show_where_one_is(visit):
     page = visit(CHAPTER)
     page.get_by_role("heading", name="Exercises").first.scroll_into_view_if_needed()
@@ -82,6 +109,19 @@ def test_the_theme_changes_and_is_remembered(visit, scheme):
     page.wait_for_timeout(300)  # the browser stores behind the page's back
     page.reload()
     assert page.evaluate(ground) == dark
+
+
+def test_a_browser_that_refuses_storage_loses_only_memory(visit):
+    page = visit(CHAPTER)
+    page.add_init_script("""Object.defineProperty(window, "localStorage", { configurable: true,
+        get() { throw new DOMException("refused", "SecurityError"); } })""")
+    page.reload()
+    page.locator(".theme-switch-button:visible").click()
+    assert page.locator("html").get_attribute("data-mode") == "dark"
+    page.locator("div.highlight").first.scroll_into_view_if_needed()
+    page.locator("button.copy").first.wait_for(state="attached")
+    page.goto(page.url.replace(CHAPTER, "search.html?q=key+bias"))
+    page.locator("#search-results li", has_text="Bias cancellation").first.wait_for()
 
 
 @SCHEMES
