@@ -52,9 +52,10 @@ def readable(W, part, covariance):
     """The share, from 0 to 1, of a part's variance that a linear probe can read from values x W.
 
     W (..., d, d_v) with independent columns, part (..., k, d) the directions of k numbers of
-    variance 1, `covariance` (..., d, d) that of x. Returns (...).
+    variance 1, `covariance` (..., d, d) that of x. Returns (...). Raises ValueError for shapes that
+    do not fit.
     """
-    xp = array_namespace(W, part, covariance)
+    xp = _checked(part, covariance)
     seen = part @ W
     found = xp.linalg.solve(W.mT @ covariance @ W, seen.mT)
     return xp.sum(seen * found.mT, axis=(-2, -1)) / part.shape[-2]

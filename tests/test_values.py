@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from qkvlib.probes import probe
+from qkvlib.probes import ceiling, probe
 from qkvlib.values import best_filter, pruned, readable, ridge, snr
 
 
@@ -65,7 +65,14 @@ def test_a_probe_minds_neither_scale_nor_basis():
     (lambda: best_filter(np.ones((2, 4)), np.eye(3)), r"wanted a covariance \(..., 4, 4\)"),
     (lambda: snr(np.ones((4, 2)), np.ones((2, 4)), np.ones(4)), "covariance"),
     (lambda: ridge(np.ones((5, 2)), np.ones((4, 1))), "x has 5 rows and target 4"),
-    (lambda: pruned(np.ones((3, 4)), np.ones((5, 2))), "width 4 and W_O reads 5")])
+    (lambda: pruned(np.ones((3, 4)), np.ones((5, 2))), "width 4 and W_O reads 5"),
+    (lambda: readable(np.ones((4, 2)), np.ones((2, 4)), np.eye(3)), "wanted a covariance"),
+    (lambda: probe((torch.ones(5, 2), torch.ones(4)), (torch.ones(5, 2), torch.ones(5))),
+     "5 vectors came with 4 labels"),
+    (lambda: ceiling(torch.eye(2), torch.ones(5, 2), torch.ones(5), torch.ones(3, 2), torch.ones(2),
+                     noise=1), "3 vectors came with 2 labels"),
+    (lambda: ceiling(torch.eye(2), torch.ones(5, 2), torch.ones(5), torch.ones(3, 2), torch.ones(3),
+                     noise=0), "above 0")])
 def test_shapes_that_do_not_fit_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
