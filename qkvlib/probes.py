@@ -53,7 +53,8 @@ def ceiling(W_V, x, labels, centres, named, *, noise):
     standard deviation `noise` in every feature; `named` (m,) are the labels of the centres.
     W_V (*runs, d, d_v), the seeds being the last of the runs; labels (seeds, N).
     Returns accuracies (*runs). Bayes' rule: values are Gaussian around the images of the centres.
-    Raises ValueError where tokens and labels, or centres and names, are not as many, or without noise.
+    Raises ValueError where tokens and labels, or centres and names, are not as many, and where
+    there is no noise.
     """
     _checked(x, labels)
     _checked(centres, named)

@@ -61,6 +61,21 @@ def test_a_probe_minds_neither_scale_nor_basis():
     assert share.min() > 0.75
 
 
+def test_the_ceiling_is_bayes_rule_in_whatever_basis(rng):
+    """Against the densities of the values themselves, whose noise is longer in some directions."""
+    centres, named = rng.normal(size=(6, 4)), np.arange(6) % 2
+    kind = rng.integers(6, size=2000)
+    x = centres[kind] + 0.7 * rng.normal(size=(2000, 4))
+    W = rng.normal(size=(4, 2)) @ [[10.0, 3.0], [0.0, 0.1]]
+    apart = (x[:, None] - centres) @ W
+    density = np.exp(-0.5 * np.einsum("nma,ab,nmb->nm", apart, np.linalg.inv(0.49 * W.T @ W), apart))
+    share = density[:, named == 1].sum(1) > density[:, named == 0].sum(1)
+    wanted = (share == named[kind]).mean()
+    x, kind, centres, W, named = map(torch.from_numpy, (x, kind, centres, W, named))
+    ours = ceiling(W[None], x[None], named[kind][None], centres[None], named, noise=0.7)
+    assert ours.shape == (1,) and ours.item() == pytest.approx(wanted, abs=1e-3)
+
+
 @pytest.mark.parametrize("call, words", [
     (lambda: best_filter(np.ones((2, 4)), np.eye(3)), r"wanted a covariance \(..., 4, 4\)"),
     (lambda: snr(np.ones((4, 2)), np.ones((2, 4)), np.ones(4)), "covariance"),
