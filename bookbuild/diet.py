@@ -13,7 +13,7 @@ from bookbuild import images, sheets
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet"[^>]*href="([^"?]*)[^"]*"[^>]*>\n?')
 SCRIPT = re.compile(r'[ \t]*<script[^>]*src="([^"?]*)[^"]*"></script>\n?')
-# Names, punctuation and blanks of code, which look like the rest of it: a fifth of a chapter's elements.
+# Names, punctuation and blanks of code look like the rest of it, and are a fifth of all elements.
 UNCOLOURED = re.compile(r'<span class="[npw]">([^<]*)</span>')
 OWN_SCRIPT = "book.js"  # on every page, so that it is fetched once
 MAIN, MATHS = "site.css", "maths.css"

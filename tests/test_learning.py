@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
 
+from qkvlib import language, shipped
 from qkvlib.data import digits
 from qkvlib.freedom import jacobian_rank
 from qkvlib.tasks import coreference, market, salient
@@ -188,3 +189,39 @@ def test_jacobian_rank_counts_directions_not_parameters():
     assert jacobian_rank(lambda p: x @ p["U"], W) == 8  # V unused
     with pytest.raises(TypeError, match="U has dtype torch.float32; wanted float64"):
         jacobian_rank(lambda p: p["U"], {"U": torch.ones(2, 2)})
+
+
+def test_character_models_see_what_their_objective_lets_them():
+    """Of the first character's loss: does it depend on the last character, hidden or not?"""
+    kinds = 5
+    p = language._fresh([torch.Generator().manual_seed(0)], kinds)
+    seen = torch.zeros(len(language.OBJECTIVES), 1, 2, language.LENGTH, dtype=torch.long)
+    first = torch.zeros(seen.shape)
+    first[..., 0] = 1
+    other = seen.clone()
+    other[..., -1] = 1
+    change = [abs(language._losses(p, x, seen, first, kinds)
+                  - language._losses(p, seen, seen, first, kinds)).max(-1).values
+              for x in (seen, other)]
+    assert (change[0] == 0).all()
+    for (causal, _), moved in zip(language.OBJECTIVES.values(), change[1], strict=True):
+        assert (moved == 0) == causal
+
+
+def test_character_models_are_asked_for_what_is_hidden_or_for_the_next():
+    text = torch.arange(1000) % 7
+    draws = language._draw([torch.Generator().manual_seed(0)], text, 7)
+    cases = zip(language.OBJECTIVES.values(), *draws, strict=True)
+    for (_, hidden), seen, wanted, counted in cases:
+        if hidden:
+            assert ((seen == 7) == counted).all() and 0.1 < counted.float().mean() < 0.3
+            assert (seen == wanted)[~counted].all()
+        else:
+            assert counted.all() and (wanted == (seen + 1) % 7).all()
+
+
+def test_a_weight_for_all_heads_becomes_one_for_each():
+    weight = np.random.default_rng(0).normal(size=(24, 5)).astype("float32")  # 12 heads of width 2
+    x = np.random.default_rng(1).normal(size=(3, 5))
+    by_head = shipped._by_head(weight)
+    assert np.allclose(np.concatenate(x @ by_head, axis=-1), x @ weight.T)

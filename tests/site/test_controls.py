@@ -60,7 +60,8 @@ def test_a_jump_arrives(visit, screen, way):
         else:
             page.evaluate("(name) => { location.hash = name; }", name)
         page.wait_for_timeout(400)  # what is near is laid out
-        top = page.evaluate("(name) => document.getElementById(name).getBoundingClientRect().top", name)
+        place = page.locator(f"[id='{name}']")
+        top = place.evaluate("(place) => place.getBoundingClientRect().top")
         assert 0 <= top < 150 or page.evaluate(ENDS), name
 
 
