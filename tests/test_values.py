@@ -68,9 +68,10 @@ def test_the_ceiling_is_bayes_rule_in_whatever_basis(rng):
     x = centres[kind] + 0.7 * rng.normal(size=(2000, 4))
     W = rng.normal(size=(4, 2)) @ [[10.0, 3.0], [0.0, 0.1]]
     apart = (x[:, None] - centres) @ W
-    density = np.exp(-0.5 * np.einsum("nma,ab,nmb->nm", apart, np.linalg.inv(0.49 * W.T @ W), apart))
-    share = density[:, named == 1].sum(1) > density[:, named == 0].sum(1)
-    wanted = (share == named[kind]).mean()
+    precise = np.linalg.inv(0.49 * W.T @ W)
+    density = np.exp(-0.5 * np.einsum("nma,ab,nmb->nm", apart, precise, apart))
+    guess = density[:, named == 1].sum(1) > density[:, named == 0].sum(1)
+    wanted = (guess == named[kind]).mean()
     x, kind, centres, W, named = map(torch.from_numpy, (x, kind, centres, W, named))
     ours = ceiling(W[None], x[None], named[kind][None], centres[None], named, noise=0.7)
     assert ours.shape == (1,) and ours.item() == pytest.approx(wanted, abs=1e-3)
