@@ -43,6 +43,15 @@ MUTANTS = {
         "attention.py", "row[:, None] >= column", "row[:, None] + 1 >= column", "S4"),
     "score without the transpose": Mutant("forms.py", "xp.sum(M * M.mT,", "xp.sum(M * M,", "S6"),
     "free queries that are keys": Mutant("forms.py", "key[list(f)]", "key", "S7"),
+    "a regression held down": Mutant("values.py", "strength * count", "1e3 * count", "V1"),
+    "filter blind to the signal's own variance": Mutant(
+        "values.py", "solve(signal.mT @ signal + rest, signal.mT)", "solve(rest, signal.mT)", "V2"),
+    "hidden units that do not bend": Mutant(
+        "probes.py", "torch.relu(z) @ layers[2]", "z @ layers[2]", "V3"),
+    "values longer, not leaner": Mutant(
+        "values.py", "W_O @ xp.linalg.pinv(W_O)", "W_O @ W_O.mT", "V3"),
+    "not the animate noun meant": Mutant(
+        "tasks.py", "one_hot(antecedent, nouns)", "one_hot((antecedent + 1) % nouns, nouns)", "V4"),
     "scale dropped": Mutant(
         "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 if", "B9"),
     "softmax over the queries": Mutant(

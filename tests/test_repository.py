@@ -82,7 +82,8 @@ def imported(source):
 # --- the package
 
 def test_the_package_imports_without_torch():
-    modules = ["qkvlib", *(f"qkvlib.{name}" for name in ("bias", "check", "explore", "figures"))]
+    modules = ["qkvlib", *(f"qkvlib.{name}" for name in ("bias", "check", "explore", "figures",
+                                                    "values"))]
     code = f"import sys; sys.modules['torch'] = None; import {', '.join(modules)}"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

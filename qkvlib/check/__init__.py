@@ -12,6 +12,7 @@ with this library and with functions that are wrong in known ways. A new exercis
 from .block import attention_step
 from .by_hand import sharp_tokens, three_tokens
 from .cycles import least_forms, tied_vectors
+from .filters import best_filter, oblique_filters, pruned_values
 from .gauge import same_head
 from .kernel import kernel_regression
 from .key_bias import wake_key_bias
@@ -24,9 +25,11 @@ from .scale import break_the_scale
 from .scaled_dot_product import attention
 from .symmetry import one_sided, symmetry_score
 from .tied_maps import tied_maps
+from .two_numbers import two_numbers
 from .value_bias import fold_value_bias
 
-__all__ = ["Result", "attention", "attention_step", "break_the_scale", "fold_value_bias",
-           "kernel_regression", "key_gradient", "least_forms", "naive_tokens", "one_matrix",
-           "one_sided", "query_bias_prior", "same_head", "sharp_tokens", "symmetry_score",
-           "three_tokens", "tied_maps", "tied_vectors", "wake_key_bias"]
+__all__ = ["Result", "attention", "attention_step", "best_filter", "break_the_scale",
+           "fold_value_bias", "kernel_regression", "key_gradient", "least_forms", "naive_tokens",
+           "oblique_filters", "one_matrix", "one_sided", "pruned_values", "query_bias_prior",
+           "same_head", "sharp_tokens", "symmetry_score", "three_tokens", "tied_maps",
+           "tied_vectors", "two_numbers", "wake_key_bias"]

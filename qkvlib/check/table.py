@@ -8,8 +8,9 @@ from .result import failed, not_attempted, passed
 from .trial import as_array, brief
 
 
-def check_table(exercise, weights, wanted, misconceptions, *, praise, hint):
-    """The `Result` for a table of weights, which passes if it is `wanted`, (3, 3).
+def check_table(exercise, weights, wanted, misconceptions, *, praise, hint, entries="weights",
+                axes="One row for each query, one column for each key."):
+    """The `Result` for a table of weights or other entries, which passes if it is `wanted`, (3, 3).
 
     `misconceptions` yields a name, a hint and the tables that come of it, the likeliest first.
     `praise` follows a pass; `hint` helps where no misconception explains the table.
@@ -24,11 +25,10 @@ def check_table(exercise, weights, wanted, misconceptions, *, praise, hint):
         return failed(exercise, "not a table of numbers", f"cannot be read: {brief(error)}.",
                       'Give three rows of three numbers; a fraction may be written as "1/2".')
     if table.shape != (3, 3):
-        return failed(exercise, "wrong shape", f"has shape {table.shape}, wanted (3, 3).",
-                      "One row for each query, one column for each key.")
+        return failed(exercise, "wrong shape", f"has shape {table.shape}, wanted (3, 3).", axes)
     right = _agree(table, wanted)
     if np.all(right):
-        return passed(exercise, f"all nine weights are right: {praise}")
+        return passed(exercise, f"all nine {entries} are right: {praise}")
     if np.all(_agree(table, wanted, decimals=2)):
         return failed(exercise, "rounded too early", "right to two decimals.",
                       "Give three decimals or, better, the fractions themselves.")
@@ -38,7 +38,8 @@ def check_table(exercise, weights, wanted, misconceptions, *, praise, hint):
     count = int(right.sum())
     rows = [str(i + 1) for i in range(3) if not np.all(right[i])]
     return failed(exercise, None,
-                  f"{count} of 9 weights are right; look again at row {' and '.join(rows)}.", hint)
+                  f"{count} of 9 {entries} are right; look again at row {' and '.join(rows)}.",
+                  hint)
 
 
 def _missing(exercise, weights):
