@@ -4,20 +4,24 @@ import torch
 from tqdm.auto import tqdm
 
 
-def fit(loss, parameters, *, steps, lr, weight_decay=0.0, progress=None):
+def fit(loss, parameters, *, steps, lr, weight_decay=0.0, decay=False, progress=None):
     """Minimise `loss()` over `parameters` with AdamW; returns the loss of every step.
 
     `loss` draws its own batch and returns a scalar tensor. `parameters` is an iterable of tensors
-    or of AdamW's parameter groups (for rates of their own). `progress` names a bar to show.
+    or of AdamW's parameter groups (for rates of their own). With `decay` every rate falls to zero
+    along half a cosine. `progress` names a bar to show.
     Raises FloatingPointError as soon as the loss is not finite.
     """
     optimiser = torch.optim.AdamW(parameters, lr=lr, weight_decay=weight_decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps) if decay else None
     history = []
     for step in tqdm(range(steps), desc=progress, disable=progress is None, leave=False):
         value = loss()
         optimiser.zero_grad()
         value.backward()
         optimiser.step()
+        if schedule:
+            schedule.step()
         history.append(value.item())
         if not abs(history[-1]) < float("inf"):
             raise FloatingPointError(f"the loss became {history[-1]} at step {step} of {steps}; "

@@ -99,7 +99,8 @@ def test_the_wheel_holds_the_library_and_nothing_else(tmp_path):
     subprocess.run([*pip, "--wheel-dir", tmp_path, source], check=True)
     [wheel] = tmp_path.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == {p.relative_to(ROOT).as_posix() for p in ROOT.glob("qkvlib/**/*.py")}
+    files = [*ROOT.glob("qkvlib/**/*.py"), *ROOT.glob("qkvlib/results/*.json")]
+    assert names == {p.relative_to(ROOT).as_posix() for p in files}
 
 
 @pytest.mark.parametrize("folder", ["qkvlib", "bookbuild"])
