@@ -1,4 +1,4 @@
-"""The rank of a form: what it costs, what is left of a form cut down to it, and which weights it allows.
+"""The rank of a form: what it costs, what a cut leaves of a form, and which weights it allows.
 
 A head of width d_k writes its form as M = W_Q W_Kᵀ, of rank d_k at most. That saves numbers, and it
 bounds the scores; what the softmax makes of scores of low rank is another matter.
@@ -26,7 +26,8 @@ def degrees_of_freedom(d, d_k, *, rotary=False):
     d_k under rotary positions.
     """
     if not 1 <= d_k <= d:
-        raise ValueError(f"d_k={d_k} and d={d}; wanted 1 ≤ d_k ≤ d: wider factors make no more forms")
+        raise ValueError(f"d_k={d_k} and d={d}; wanted 1 ≤ d_k ≤ d: "
+                         "wider factors make no more forms")
     if rotary and d_k % 2:
         raise ValueError(f"d_k={d_k} is odd, and rotary positions turn pairs of features")
     return parameters(d, d_k) - (d_k if rotary else d_k**2)
@@ -55,8 +56,8 @@ def least_rank(weights, *, tolerance=1e-9):
     """
     weights = np.asarray(weights, dtype=float)
     if weights.ndim != 2 or not (weights > 0).all() or not np.allclose(weights.sum(-1), 1):
-        raise ValueError(f"weights of shape {weights.shape}; wanted (n, m), all entries positive and "
-                         "each row with the sum 1: a softmax gives nothing else")
+        raise ValueError(f"weights of shape {weights.shape}; wanted (n, m), all entries positive "
+                         "and each row with the sum 1: a softmax gives nothing else")
     logs = np.log(weights)
     values = np.linalg.svd(logs - logs.mean(-1, keepdims=True), compute_uv=False)
     # All weights even: then rounding is all there is, and the rank is zero.
@@ -78,8 +79,9 @@ def circle_beta(n, weight):
 
 
 def excluded(n, rank, beta, weight):
-    """Whether it is proved that no unit queries and keys of width `rank` give every one of n queries
-    the weight `weight` > ½ on a key of its own, under scores β · q · k.
+    """Whether it is proved that no unit queries and keys of width `rank` do what is wanted.
+
+    Wanted: each of n queries has the weight `weight` > ½ on a key of its own, under β q · k.
 
     False says only that the proof does not reach. Two bounds, n ≥ 4:
         rank 1 has two unit keys; rank 2 has a key with neighbours within 2π / n on average

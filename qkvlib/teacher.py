@@ -34,8 +34,8 @@ class Score(NamedTuple):
     answers without noise, over the variance of these: 1 is what the mean answer would get.
 
     `stopped`: at the rate and the step that were best on validation data; `last`: after all steps,
-    at the rate that was best there; `rate`: that rate; `train`: its error on its own noisy examples,
-    over the same variance; `rank`: (Σ σ)² / Σ σ² of its singular values, a soft count.
+    at the rate that was best there; `rate`: that rate; `train`: its error on its own noisy
+    examples; `rank`: (Σ σ)² / Σ σ² of its singular values, a soft count.
     """
 
     stopped: list
@@ -63,7 +63,7 @@ def examples(generators, rank, count):
 
 
 def answers(X, M, v):
-    """What forms M (runs, seeds, d, d) answer on X (seeds, count, n, d): (runs, seeds, count, n)."""
+    """Answers (runs, seeds, count, n) of forms M (runs, seeds, d, d) on X (seeds, count, n, d)."""
     runs, (seeds, count, n, d) = len(M), X.shape
     wide = M.permute(1, 2, 0, 3).reshape(seeds, d, runs * d)
     query = (X.flatten(1, 2) @ wide).reshape(seeds, count, n * runs, d)  # all runs in one product
@@ -110,7 +110,8 @@ def compare(students, *, rank, count, seeds, rates=RATES, steps=1000, progress=N
         M = forms()
         seen.append(torch.stack([error(M, X_val, y_val), error(M, X_test, y_test)]))
 
-    groups = [{"params": p, "lr": rate} for rate, p in runs]
+    groups = [{"params": [part for at, p in runs if at == rate for part in p], "lr": rate}
+              for rate in rates]
     fit(loss, groups, steps=steps, lr=rates[0], decay=True, progress=progress)
     look()
     with torch.no_grad():
@@ -123,7 +124,7 @@ def compare(students, *, rank, count, seeds, rates=RATES, steps=1000, progress=N
 
 
 def _score(val, test, own, soft, rates):
-    """The choice, for each seed: val and test (looks, rates, seeds), own and soft (rates, seeds)."""
+    """The choice for each seed: val and test (looks, rates, seeds), own and soft (rates, seeds)."""
     best = val.flatten(0, 1).argmin(0)
     rate = val[-1].argmin(0)
     pick = [part.gather(0, rate[None])[0].tolist() for part in (test[-1], own, soft)]
