@@ -43,6 +43,17 @@ MUTANTS = {
         "attention.py", "row[:, None] >= column", "row[:, None] + 1 >= column", "S4"),
     "score without the transpose": Mutant("forms.py", "xp.sum(M * M.mT,", "xp.sum(M * M,", "S6"),
     "free queries that are keys": Mutant("forms.py", "key[list(f)]", "key", "S7"),
+    "gauge not taken off": Mutant("rank.py", "else d_k**2)", "else 0)", "L1"),
+    "a teacher of full rank": Mutant(
+        "teacher.py", "torch.randn(WIDTH, rank, generator=g) @ torch.randn(rank,",
+        "torch.randn(WIDTH, WIDTH, generator=g) @ torch.randn(WIDTH,", "L2"),
+    "one of two factors counted": Mutant("rank.py", "return 2 * d * d_k", "return d * d_k", "L3"),
+    "the bound not kept": Mutant(
+        "teacher.py", "[normal(student.rank, std), normal(student.rank, std)]",
+        "[normal(WIDTH, std), normal(WIDTH, std)]", "L4"),
+    "keys on half a circle": Mutant(
+        "rank.py", "np.cos(2 * np.pi * np.arange(n) / n)", "np.cos(np.pi * np.arange(n) / n)", "L5"),
+    "logarithms not centred": Mutant("rank.py", "logs - logs.mean(-1, keepdims=True)", "logs", "L5"),
     "scale dropped": Mutant(
         "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 if", "B9"),
     "softmax over the queries": Mutant(
