@@ -4,8 +4,8 @@ from math import cos, log, pi
 
 import numpy as np
 import pytest
-
 from planted_answers import cases, hears, passes
+
 from qkvlib import check
 from qkvlib.check import counting, cut, rotary
 

@@ -52,8 +52,9 @@ MUTANTS = {
         "teacher.py", "[normal(student.rank, std), normal(student.rank, std)]",
         "[normal(WIDTH, std), normal(WIDTH, std)]", "L4"),
     "keys on half a circle": Mutant(
-        "rank.py", "np.cos(2 * np.pi * np.arange(n) / n)", "np.cos(np.pi * np.arange(n) / n)", "L5"),
-    "logarithms not centred": Mutant("rank.py", "logs - logs.mean(-1, keepdims=True)", "logs", "L5"),
+        "rank.py", "np.cos(2 * np.pi * np.arange", "np.cos(np.pi * np.arange", "L5"),
+    "logarithms not centred": Mutant(
+        "rank.py", "logs - logs.mean(-1, keepdims=True)", "logs", "L5"),
     "scale dropped": Mutant(
         "attention.py", "(1 / math.sqrt(query.shape[-1]) if", "(1 if", "B9"),
     "softmax over the queries": Mutant(
