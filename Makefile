@@ -13,7 +13,7 @@ INSTALL = $(RUN) -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONST
 export OMP_NUM_THREADS := 1
 
 .NOTPARALLEL:
-.PHONY: help book serve archive pdf test check notebooks market symmetry benchmark benchmark-site constraints address clean
+.PHONY: help book serve archive pdf test check notebooks record benchmark benchmark-site constraints address clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,11 +43,8 @@ notebooks: $(VENV)/.test ## after an edit: bring text and notebook together, run
 	$(RUN) -m bookbuild.notebooks execute
 	$(RUN) -m bookbuild.picture
 
-market: $(VENV)/.test ## train the tied heads again and write their record (twenty minutes)
-	$(RUN) -m bookbuild.market
-
-symmetry: $(VENV)/.test ## train the character models again and write their record (six minutes)
-	$(RUN) -m bookbuild.symmetry
+record: $(VENV)/.test ## train again what a chapter only shows (WHAT=market, symmetry or students)
+	$(RUN) -m bookbuild.$(WHAT)
 
 benchmark: $(VENV)/.test ## measure the speed of attention and write it into the book
 	$(RUN) -m bookbuild.benchmark

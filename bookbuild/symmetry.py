@@ -1,4 +1,4 @@
-"""How symmetric forms get: `make symmetry` writes qkvlib/results/symmetry.json.
+"""How symmetric forms get: `make record WHAT=symmetry` writes qkvlib/results/symmetry.json.
 
 Six minutes on one core: small character models, trained, and the real weights that one package
 ships. The chapter on asymmetry shows the record and trains one model of each kind for a while; a

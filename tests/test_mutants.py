@@ -43,6 +43,18 @@ MUTANTS = {
         "attention.py", "row[:, None] >= column", "row[:, None] + 1 >= column", "S4"),
     "score without the transpose": Mutant("forms.py", "xp.sum(M * M.mT,", "xp.sum(M * M,", "S6"),
     "free queries that are keys": Mutant("forms.py", "key[list(f)]", "key", "S7"),
+    "gauge not taken off": Mutant("rank.py", "else d_k**2)", "else 0)", "L1"),
+    "a teacher of full rank": Mutant(
+        "teacher.py", "torch.randn(WIDTH, rank, generator=g) @ torch.randn(rank,",
+        "torch.randn(WIDTH, WIDTH, generator=g) @ torch.randn(WIDTH,", "L2"),
+    "one of two factors counted": Mutant("rank.py", "return 2 * d * d_k", "return d * d_k", "L3"),
+    "the bound not kept": Mutant(
+        "teacher.py", "[normal(student.rank, std), normal(student.rank, std)]",
+        "[normal(WIDTH, std), normal(WIDTH, std)]", "L4"),
+    "keys on half a circle": Mutant(
+        "rank.py", "np.cos(2 * np.pi * np.arange", "np.cos(np.pi * np.arange", "L5"),
+    "logarithms not centred": Mutant(
+        "rank.py", "logs - logs.mean(-1, keepdims=True)", "logs", "L5"),
     "a regression held down": Mutant("values.py", "strength * count", "1e3 * count", "V1"),
     "filter blind to the signal's own variance": Mutant(
         "values.py", "solve(signal.mT @ signal + rest, signal.mT)", "solve(rest, signal.mT)", "V2"),
