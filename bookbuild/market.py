@@ -1,4 +1,4 @@
-"""The big race of tied heads: `make record WHAT=market` trains them all and writes qkvlib/results/market.json.
+"""The big race of tied heads: `make record WHAT=market` trains them all and writes their record.
 
 Twenty minutes on one core. The chapter on role decoupling shows the record and trains a small part
 of it anew; a test trains one seed of it again and compares.
