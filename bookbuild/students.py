@@ -1,7 +1,7 @@
 """Students of the chapter on low rank: `make record WHAT=students` writes their record anew.
 
-Six minutes on one core. The chapter shows the record and teaches a small part of it anew; a test
-teaches one seed of it again and compares.
+Some ten minutes on one core. The chapter shows the record and teaches a small part of it anew; a
+test teaches one seed of it again and compares.
 """
 
 import platform
@@ -23,7 +23,8 @@ COUNTS = [20, 80, 160, 320]  # sequences to learn from
 SEEDS = range(5)
 SMALL, LARGE = 0.01, 1.0  # the starts
 STUDENTS = {f"d_k = {k}": Student(k, SMALL) for k in (1, 2, 4, 8, WIDTH)}
-STUDENTS |= {"free": Student(None, SMALL), f"d_k = {WIDTH}, large start": Student(WIDTH, LARGE),
+STUDENTS |= {"free": Student(None, SMALL), "d_k = 2, large start": Student(2, LARGE),
+             f"d_k = {WIDTH}, large start": Student(WIDTH, LARGE),
              "free, large start": Student(None, LARGE)}
 
 

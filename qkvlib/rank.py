@@ -87,8 +87,9 @@ def excluded(n, rank, beta, weight):
         rank 1 has two unit keys; rank 2 has a key with neighbours within 2π / n on average
         any rank: n · weight · mean of exp(β (t − 1)) ≤ 1, t a coordinate of the sphere in rank + 1
     """
-    if n < 4 or not 0.5 < weight < 1:
-        raise ValueError(f"n={n}, weight={weight}; wanted n ≥ 4 and a weight between ½ and 1")
+    if n < 4 or rank < 1 or beta <= 0 or not 0.5 < weight < 1:
+        raise ValueError(f"n={n}, rank={rank}, beta={beta}, weight={weight}; wanted n ≥ 4, "
+                         "rank ≥ 1, beta > 0 and a weight between ½ and 1")
     odds = math.log(weight / (1 - weight))
     if rank == 1 or rank == 2 and beta * (1 - math.cos(2 * math.pi / n)) < odds:
         return True

@@ -17,7 +17,7 @@ from .train import fit
 WIDTH, TOKENS = 24, 8  # d, and how many tokens a sequence has
 SHARP, NOISE = 1.5, 0.3  # the teacher's scores, and the spread of what is added to its answers
 BATCH, UNSEEN = 40, 200  # sequences a step; sequences each for validation and for test
-RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
+RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 LOOKS = 25  # how often validation data are looked at
 
 
@@ -76,8 +76,12 @@ def compare(students, *, rank, count, seeds, rates=RATES, steps=1000, progress=N
     """Teach students from `count` sequences; returns a dictionary of `Score`, one for each student.
 
     `students` maps names to `Student`, `rank` is the teacher's. Each student is trained at each
-    rate, and each seed has a teacher and examples of its own.
+    rate, and each seed has a teacher and examples of its own. Raises ValueError for a rank, of
+    teacher or student, that is not between 1 and WIDTH.
     """
+    for who, width in [("teacher", rank), *((k, WIDTH if s.rank is None else s.rank) for k, s in students.items())]:
+        if not 1 <= width <= WIDTH:
+            raise ValueError(f"{who!r} has rank {width}; wanted 1 to {WIDTH}, as wide as tokens")
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     X, v, clean = examples(generators, rank, count + 2 * UNSEEN)
     noise = NOISE * torch.stack([torch.randn(clean[0].shape, generator=g) for g in generators])

@@ -7,7 +7,7 @@ import pytest
 from planted_answers import cases, hears, passes
 
 from qkvlib import check
-from qkvlib.check import counting, cut, rotary
+from qkvlib.check import counting, cut, factors, rotary
 
 
 def svd(M, rank):
@@ -163,6 +163,45 @@ def test_free_numbers_counts_and_waits():
     assert check.free_numbers(dict.fromkeys(NUMBERS, ...)).passed is None
     assert check.free_numbers(NUMBERS | {"lost": "many"}).misconception == "not a number"
     assert check.free_numbers([64, 16]).misconception == "not an answer for each question"
+
+
+# --- bound or factors
+
+def ten_steps(factored):
+    """The form after ten steps against the gradient −diag(4, 1), from 0.01 I."""
+    G = -np.diag([4.0, 1.0])
+    M, W_Q, W_K = 0.01 * np.eye(2), 0.1 * np.eye(2), 0.1 * np.eye(2)
+    for _ in range(10):
+        M = M - 0.1 * G
+        W_Q, W_K = W_Q - 0.1 * G @ W_K, W_K - 0.1 * G.T @ W_Q
+    return W_Q @ W_K.T if factored else M
+
+
+FREE, PRODUCT = ten_steps(False), ten_steps(True)
+STEPS = {"free": FREE[0, 0] / FREE[1, 1], "factors": PRODUCT[0, 0] / PRODUCT[1, 1],
+         "rank": np.linalg.matrix_rank(PRODUCT), "A": "factors", "B": "bound", "C": "neither"}
+
+
+@pytest.mark.parametrize("answers", [
+    STEPS, STEPS | {"free": "401/101", "factors": 124}, STEPS | {"A": " Factors ", "rank": "2"},
+    STEPS | {"factors": np.float32(124.4), "free": 3.97}])
+def test_bound_or_factors_accepts(answers):
+    assert check.bound_or_factors(answers), check.bound_or_factors(answers)
+
+
+@pytest.mark.parametrize("name, value, mistake, hint", factors.MISTAKES)
+def test_bound_or_factors_names_the_mistake(name, value, mistake, hint):
+    result = check.bound_or_factors(STEPS | {name: value})
+    assert result.passed is False and result.misconception == mistake, result
+    assert repr(result).count("\n") == 1 and len(hint) <= 100
+
+
+def test_bound_or_factors_waits_and_reads_words():
+    assert check.bound_or_factors(dict.fromkeys(STEPS, ...)).passed is None
+    result = check.bound_or_factors(STEPS | {"A": "luck", "B": 3})
+    assert result.misconception is None and result.message.startswith("4 of 6 are right")
+    assert check.bound_or_factors(STEPS | {"free": np.nan}).passed is False
+    assert check.bound_or_factors(STEPS | {"free": "four"}).misconception == "not a number"
 
 
 # --- maps on a circle

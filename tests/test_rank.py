@@ -54,8 +54,9 @@ def test_what_is_excluded_shrinks_with_rank_and_heat():
     least = [next(r for r in range(1, 129) if not excluded(128, r, beta, 0.9))
              for beta in (8, 16, 32, 256, 2000)]
     assert least == [7, 4, 3, 3, 2]
-    with pytest.raises(ValueError, match="wanted n ≥ 4 and a weight between"):
-        excluded(3, 2, 8.0, 0.9)
+    for wrong in [(3, 2, 8.0, 0.9), (128, 0, 8.0, 0.9), (128, 2, 0.0, 0.9), (128, 2, 8.0, 0.5)]:
+        with pytest.raises(ValueError, match="wanted n ≥ 4, rank ≥ 1, beta > 0 and a weight"):
+            excluded(*wrong)
 
 
 def test_the_record_is_kept_in_its_one_form():

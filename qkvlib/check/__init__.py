@@ -15,6 +15,7 @@ from .circle import out_of_reach, sharp_map
 from .counting import free_numbers
 from .cut import best_form
 from .cycles import least_forms, tied_vectors
+from .factors import bound_or_factors
 from .filters import best_filter, oblique_filters, pruned_values
 from .gauge import same_head
 from .kernel import kernel_regression
@@ -32,9 +33,9 @@ from .tied_maps import tied_maps
 from .two_numbers import two_numbers
 from .value_bias import fold_value_bias
 
-__all__ = ["Result", "attention", "attention_step", "best_filter", "best_form", "break_the_scale",
-           "fold_value_bias", "free_numbers", "kernel_regression", "key_gradient", "least_forms",
-           "naive_tokens", "oblique_filters", "one_matrix", "one_sided", "out_of_reach",
-           "pruned_values", "query_bias_prior", "same_head", "same_rotary_head", "sharp_map",
-           "sharp_tokens", "symmetry_score", "three_tokens", "tied_maps", "tied_vectors",
-           "two_numbers", "wake_key_bias"]
+__all__ = ["Result", "attention", "attention_step", "best_filter", "best_form", "bound_or_factors",
+           "break_the_scale", "fold_value_bias", "free_numbers", "kernel_regression",
+           "key_gradient", "least_forms", "naive_tokens", "oblique_filters", "one_matrix",
+           "one_sided", "out_of_reach", "pruned_values", "query_bias_prior", "same_head",
+           "same_rotary_head", "sharp_map", "sharp_tokens", "symmetry_score", "three_tokens",
+           "tied_maps", "tied_vectors", "two_numbers", "wake_key_bias"]

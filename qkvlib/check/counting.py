@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from .result import failed, not_attempted, passed
-from .trial import brief
+from .named import by_name
 
 # A head with d = 8 and d_k = 4; and the missing corner of a form ((2, 3), (4, ?)) of rank one.
 RIGHT = {"parameters": 64, "lost": 16, "free": 48, "free, rotary": 60, "corner": 6}
@@ -41,25 +40,5 @@ def free_numbers(answers):
     `answers`: a dictionary from the names in `RIGHT` to numbers, or fractions as text.
     Returns a `Result` that names the misconception when it knows it.
     """
-    exercise = "free_numbers"
-    if not isinstance(answers, dict) or set(answers) != set(RIGHT):
-        return failed(exercise, "not an answer for each question", "cannot be read.",
-                      f"Give a dictionary with the keys {', '.join(RIGHT)}.")
-    given = {name: answer for name, answer in answers.items()
-             if answer is not None and answer is not Ellipsis}
-    if len(given) < len(RIGHT):
-        return not_attempted(exercise, f"{len(given)} of {len(RIGHT)} questions answered so far.")
-    try:
-        given = {name: float(Fraction(answer) if isinstance(answer, str) else answer)
-                 for name, answer in given.items()}
-    except Exception as error:  # whatever was handed in, the notebook goes on
-        return failed(exercise, "not a number", f"cannot be read: {brief(error)}.",
-                      "Give plain numbers.")
-    wrong = [name for name in RIGHT if abs(given[name] - RIGHT[name]) > 1e-3]
-    if not wrong:
-        return passed(exercise, "all five are right.")
-    finding = f"{len(RIGHT) - len(wrong)} of {len(RIGHT)} are right; look again at {wrong[0]!r}"
-    for name, value, mistake, hint in MISTAKES:
-        if name == wrong[0] and abs(given[name] - value) < 1e-3:
-            return failed(exercise, mistake, f"{finding}: {mistake}.", hint)
-    return failed(exercise, None, f"{finding}.", "Write the two factors out, and count.")
+    return by_name("free_numbers", answers, RIGHT, MISTAKES,
+                   otherwise="Write the two factors out, and count.")

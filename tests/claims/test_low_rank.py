@@ -21,7 +21,7 @@ from qkvlib.rank import (
     parameters,
 )
 from qkvlib.results import recorded
-from qkvlib.teacher import Student, answers, compare, examples
+from qkvlib.teacher import NOISE, Student, answers, compare, examples
 
 claim = pytest.mark.claim
 ROUNDING = 1e-12
@@ -141,6 +141,21 @@ def test_L4_with_a_full_rank_truth_the_bound_is_the_bad_one():
     assert bounded > 0.5 and free < 0.3 and factored < 0.3
     recording = recorded("students")["errors"]["24"]["320"]
     assert min(recording["d_k = 2"]["stopped"]) > 3 * max(recording["free"]["stopped"])
+
+
+@claim("L4")
+def test_L4_the_free_matrix_fits_noise_and_is_the_best_even_so():
+    """With new noise an error is the clean one and the noise; below the noise is what is fitted."""
+    _, _, y = examples([torch.Generator().manual_seed(seed) for seed in range(5)], 24, 500)
+    noise = (NOISE**2 / y.var((1, 2))).mean().item()
+    found = recorded("students")["errors"]["24"]
+    for count in ("80", "320"):
+        own, new = ({name: np.mean(found[count][name][part]) for name in ("d_k = 2", "free")}
+                    for part in ("train", "last"))
+        assert own["free"] < (new["free"] + noise) / 2  # it overfits
+        assert own["d_k = 2"] > 0.75 * (new["d_k = 2"] + noise)  # this one less
+        assert new["free"] < new["d_k = 2"]
+    assert np.mean(found["320"]["free"]["train"]) < noise
 
 
 @claim("L5")
