@@ -79,9 +79,10 @@ def compare(students, *, rank, count, seeds, rates=RATES, steps=1000, progress=N
     rate, and each seed has a teacher and examples of its own. Raises ValueError for a rank, of
     teacher or student, that is not between 1 and WIDTH.
     """
-    for who, width in [("teacher", rank), *((k, WIDTH if s.rank is None else s.rank) for k, s in students.items())]:
-        if not 1 <= width <= WIDTH:
-            raise ValueError(f"{who!r} has rank {width}; wanted 1 to {WIDTH}, as wide as tokens")
+    ranks = {"the teacher": rank} | {name: s.rank for name, s in students.items()}
+    for who, width in ranks.items():
+        if width is not None and not 1 <= width <= WIDTH:
+            raise ValueError(f"{who} has rank {width}; wanted 1 to {WIDTH}, the tokens' width")
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     X, v, clean = examples(generators, rank, count + 2 * UNSEEN)
     noise = NOISE * torch.stack([torch.randn(clean[0].shape, generator=g) for g in generators])

@@ -1,10 +1,9 @@
 """Teacher and student: what is chosen by validation data alone, what is refused and how."""
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from qkvlib.teacher import Student, _score, compare  # noqa: E402  (after the skip)
+from qkvlib.teacher import Student, _score, compare
 
 
 def test_step_and_rate_are_chosen_without_a_look_at_the_test():
@@ -19,8 +18,8 @@ def test_step_and_rate_are_chosen_without_a_look_at_the_test():
 
 
 @pytest.mark.parametrize("rank, student, message", [
-    (0, Student(2), "'teacher' has rank 0"), (25, Student(2), "'teacher' has rank 25"),
-    (2, Student(0), "'mine' has rank 0"), (2, Student(30), "'mine' has rank 30")])
+    (0, Student(2), "the teacher has rank 0"), (25, Student(2), "the teacher has rank 25"),
+    (2, Student(0), "mine has rank 0"), (2, Student(30), "mine has rank 30")])
 def test_ranks_that_make_no_sense_are_refused(rank, student, message):
     with pytest.raises(ValueError, match=f"{message}; wanted 1 to 24"):
         compare({"mine": student}, rank=rank, count=20, seeds=[0])

@@ -10,9 +10,9 @@ def by_name(exercise, answers, right, mistakes, *, otherwise, tolerance=1e-3):
     """The `Result` for `answers`, a dictionary with the keys of `right`.
 
     A question whose right answer is a word takes words, in any case; another one takes numbers, or
-    fractions as text, within `tolerance` × the right one. `mistakes` are tuples: question, wrong
-    answer, name, hint. The first question that is wrong is spoken of, with the hint `otherwise` if
-    no mistake explains it.
+    fractions as text, within `tolerance` (above 1, relative to the number). `mistakes` are tuples:
+    question, wrong answer, name, hint. The first question that is wrong is spoken of, with the hint
+    `otherwise` if no mistake explains it.
     """
     if not isinstance(answers, dict) or set(answers) != set(right):
         return failed(exercise, "not an answer for each question", "cannot be read.",
@@ -30,7 +30,7 @@ def by_name(exercise, answers, right, mistakes, *, otherwise, tolerance=1e-3):
     def same(name, value):
         if isinstance(value, str):
             return given[name] == value
-        return abs(given[name] - value) <= tolerance * max(1, abs(right[name]))
+        return abs(given[name] - value) <= tolerance * max(1, abs(value))
 
     wrong = [name for name in right if not same(name, right[name])]
     if not wrong:
